@@ -1,0 +1,86 @@
+"""The seam every model family implements."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol, runtime_checkable
+
+import numpy as np
+
+from ..types import Float32, ImageSpec, UInt8
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """How to load a model; what does not apply to its family is ignored.
+
+    device     "auto" (CUDA, then MPS, then the CPU), "cpu", "cuda", "cuda:1", "mps"
+    dtype      precision of the torch towers; features leave as float32 whatever it is
+    runtime    what runs ONNX packs: "auto" takes the one measured to be faster
+    precision  which vision tower of a pack: "auto" takes int8 where the pack has one
+    threads    CPU threads of ONNX runtimes; 0 is one per core
+    cache_dir  where downloaded weights live; None is the hub's own place
+    offline    never touch the network
+    """
+
+    device: str = "auto"
+    dtype: Literal["fp32", "fp16", "bf16"] = "fp32"
+    runtime: Literal["auto", "onnxruntime", "openvino"] = "auto"
+    precision: Literal["auto", "fp32", "int8"] = "auto"
+    threads: int = 0
+    cache_dir: Path | None = None
+    offline: bool = False
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """A CLIP-like dual encoder: uint8 views and texts in, unit features out, both float32.
+
+    The score of view v for text t is `logit_scale * <v, t> + logit_bias`. Normalising pixels is the encoder's own
+    business, so views travel as uint8.
+    """
+
+    @property
+    def model_id(self) -> str:
+        """The id it was loaded by, scheme included."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever the text features may change: weights revision, tokenizer, precision."""
+        ...
+
+    @property
+    def image_spec(self) -> ImageSpec:
+        """How views must be rendered."""
+        ...
+
+    @property
+    def dim(self) -> int:
+        """Length of a feature vector."""
+        ...
+
+    @property
+    def logit_scale(self) -> float:
+        """The factor on cosines (CLIP: exp of the learned scale, about 100)."""
+        ...
+
+    @property
+    def logit_bias(self) -> float:
+        """The constant added to scaled cosines (SigLIP); 0 where there is none."""
+        ...
+
+    def encode_images(self, views: UInt8) -> Float32:
+        """Unit features (views, dim) of uint8 views (views, height, width, 3)."""
+        ...
+
+    def encode_texts(self, texts: Sequence[str]) -> Float32:
+        """Unit features (texts, dim)."""
+        ...
+
+
+def unit_rows(features: Float32) -> Float32:
+    """Rows scaled to length 1 in float32; a zero row stays zero instead of turning into NaN."""
+    features = np.asarray(features, dtype=np.float32)
+    norms = np.linalg.norm(features, axis=-1, keepdims=True)
+    return features / np.maximum(norms, np.float32(1e-12))

@@ -1,0 +1,93 @@
+"""Every error viewvote raises on purpose. Each is also the builtin a caller would expect to catch.
+
+ViewvoteError
+├── UsageError (ValueError)               an argument is wrong; exit code 2
+│   └── UnknownNameError (LookupError)    no such model, method, template set or dataset
+├── ImageError (ValueError)               an image cannot be used; names the file
+│   ├── UnreadableImageError (OSError)    missing, truncated or not an image
+│   └── ImageTooLargeError                over the byte or pixel limit
+├── NonFiniteError (ArithmeticError)      NaN or infinity where the vote needs a number; names the view
+├── ModelError (RuntimeError)             a model cannot be used
+│   ├── ModelNotFoundError (FileNotFoundError)  not on disk and not to be had
+│   ├── CheckpointError (ValueError)      a weights file is not what was expected
+│   └── UnsupportedEncoderError (TypeError)     the encoder lacks an ability the method needs
+└── MissingExtraError (ImportError)       an optional dependency is not installed
+"""
+
+__all__ = [
+    "CheckpointError",
+    "ImageError",
+    "ImageTooLargeError",
+    "MissingExtraError",
+    "ModelError",
+    "ModelNotFoundError",
+    "NonFiniteError",
+    "UnknownNameError",
+    "UnreadableImageError",
+    "UnsupportedEncoderError",
+    "UsageError",
+    "ViewvoteError",
+]
+
+
+class ViewvoteError(Exception):
+    """The base of them all; `exit_code` is what the command line returns for it."""
+
+    exit_code = 1
+
+    def __str__(self) -> str:
+        # KeyError-like builtins quote their argument; a message for people should not be quoted.
+        return str(self.args[0]) if self.args else self.__class__.__name__
+
+
+class UsageError(ViewvoteError, ValueError):
+    """An argument is outside what is accepted."""
+
+    exit_code = 2
+
+
+class UnknownNameError(UsageError, LookupError):
+    """A name that no registry knows."""
+
+
+class ImageError(ViewvoteError, ValueError):
+    """An image that cannot be used."""
+
+
+class UnreadableImageError(ImageError, OSError):
+    """A file that is missing, truncated or not an image."""
+
+
+class ImageTooLargeError(ImageError):
+    """An image over the byte or pixel limit."""
+
+
+class NonFiniteError(ViewvoteError, ArithmeticError):
+    """A logit that is NaN or infinite."""
+
+
+class ModelError(ViewvoteError, RuntimeError):
+    """A model that cannot be used."""
+
+
+class ModelNotFoundError(ModelError, FileNotFoundError):
+    """A model that is neither on disk nor downloadable."""
+
+
+class CheckpointError(ModelError, ValueError):
+    """A weights file with other contents than expected."""
+
+
+class UnsupportedEncoderError(ModelError, TypeError):
+    """An encoder without the ability that was asked of it."""
+
+
+class MissingExtraError(ViewvoteError, ImportError):
+    """An optional dependency that is not installed."""
+
+    exit_code = 2
+
+    @classmethod
+    def for_extra(cls, extra: str, *, what: str) -> "MissingExtraError":
+        """The error that tells which extra brings `what`."""
+        return cls(f'{what} needs an optional dependency. Install it with: pip install "viewvote[{extra}]"')
