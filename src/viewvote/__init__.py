@@ -19,12 +19,10 @@ from .errors import (
 )
 from .images import ImageLimits
 from .types import Box, ImageSpec, Prediction, Trace, ViewTrace
-from .vote import Ballot, vote
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Ballot",
     "Box",
     "CheckpointError",
     "Classifier",
@@ -48,5 +46,4 @@ __all__ = [
     "ViewTrace",
     "ViewvoteError",
     "load_encoder",
-    "vote",
 ]
