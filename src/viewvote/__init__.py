@@ -18,6 +18,7 @@ from .errors import (
     ViewvoteError,
 )
 from .images import ImageLimits
+from .pipelines import pipeline
 from .types import Box, ImageSpec, Prediction, Trace, ViewTrace
 
 __version__ = "0.1.0"
@@ -46,4 +47,5 @@ __all__ = [
     "ViewTrace",
     "ViewvoteError",
     "load_encoder",
+    "pipeline",
 ]
