@@ -168,6 +168,7 @@ class Classifier:
             logits=self.text_head.logits(features, self.encoder)[None],
             logit_scale=self.encoder.logit_scale,
             logit_bias=self.encoder.logit_bias,
+            scoring=self.encoder.scoring,
             tie_draws=[sample.tie_draw],
             teacher=partial(self._ask_teacher, sample) if self.teacher is not None else None,
         )

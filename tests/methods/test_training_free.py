@@ -71,6 +71,13 @@ def test_zero_shot_is_the_softmax_of_the_source_view():
     assert first.confidence == pytest.approx(0.6)
 
 
+def test_a_model_that_scores_each_label_alone_gives_sigmoids():
+    logits = np.array([[[0, -100, 2]]], dtype=np.float32)
+    (decision,) = ZeroShot().decide(ViewLogits(logits, scoring="sigmoid"))
+    np.testing.assert_allclose(decision.scores, [0.5, 0, 1 / (1 + np.exp(-2))], atol=1e-6)
+    assert decision.index == 2
+
+
 def test_marginal_is_the_mean_probability_of_the_kept_views():
     (first, second) = Marginal(keep=0.5).decide(ViewLogits(LOGITS))
     # image 0: entropies .898, .394, .501, 1.099: views 1 and 2 are kept

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Bool, Float32, Int64
+from ..types import Bool, Float32, Int64, Scoring
 from ..vote import entropy_of
 
 
@@ -22,6 +22,7 @@ class ViewLogits:
     logits: Float32
     logit_scale: float = 1.0
     logit_bias: float = 0.0
+    scoring: Scoring = "softmax"
     tie_draws: Sequence[float] | None = None
     teacher: Callable[[Int64], Float32] | None = None
 
@@ -33,7 +34,7 @@ class Decision:
     index: int
     confidence: float
     probability: float
-    scores: Float32  # (classes,), summing to 1
+    scores: Float32  # (classes,)
     votes: NDArray[Any] | None
     tie_break: str | None
     view_labels: Int64  # (views,)
