@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..types import Bool, Float32, Int64, Scoring
-from ..vote import entropy_of
+from ..vote import count_kept, entropy_of, rank_by_confidence
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,8 @@ class ViewLogits:
     scoring: Scoring = "softmax"
     tie_draws: Sequence[float] | None = None
     teacher: Callable[[Int64], Float32] | None = None
+    features: Float32 | None = None  # (images, views, dim), unit
+    text: Float32 | None = None  # (classes, dim), unit
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,13 @@ class TrainingFreeMethod(Protocol):
     def decide(self, views: ViewLogits) -> list[Decision]:
         """One decision per image."""
         ...
+
+
+def kept_mask(entropy: Float32, keep: float) -> Bool:
+    """True for the kept views (views,) of one image."""
+    mask = np.zeros(len(entropy), dtype=np.bool_)
+    mask[rank_by_confidence(entropy)[: count_kept(len(entropy), keep)]] = True
+    return mask
 
 
 def probability_decision(probabilities: Float32, logp: Float32, kept: Bool) -> Decision:
