@@ -13,7 +13,7 @@ from .encoders import Encoder, LoadOptions, load_encoder
 from .encoders.text_head import TextHead, build_text_head
 from .errors import UsageError, ViewvoteError
 from .images import ImageLimits, ImageSource
-from .methods import METHODS, Decision, TrainingFreeMethod, ViewLogits
+from .methods import METHODS, Decision, Method, StreamingMethod, ViewLogits
 from .prompts import resolve_templates
 from .samples import PREPARING, Sample, prepare, prepare_ahead
 from .types import Float32, Int64, Prediction, Trace, ViewTrace
@@ -44,7 +44,7 @@ class Classifier:
         model: str | Encoder = "pocket",
         *,
         labels: Sequence[str],
-        method: str | TrainingFreeMethod = "zero",
+        method: str | Method = "zero",
         n_views: int = 64,
         keep: float | None = None,
         templates: str | Sequence[str] | None = None,
@@ -57,6 +57,7 @@ class Classifier:
     ) -> None:
         self.labels = checked_labels(labels)
         self.method = _method(method, keep)
+        self._decider = self.method.start() if isinstance(self.method, StreamingMethod) else self.method
         if teacher is not None and not getattr(self.method, "asks_teacher", False):
             raise UsageError(f"method {self.method.name!r} asks no teacher; use 'zero', or leave the teacher out.")
         self.n_views = _checked_views(n_views)
@@ -72,6 +73,11 @@ class Classifier:
         self.teacher = load_encoder(teacher, options) if isinstance(teacher, str) else teacher
         self.text_head = self._head(self.encoder)
         self.teacher_head = self._head(self.teacher) if self.teacher is not None else None
+
+    def reset(self) -> None:
+        """Forget what a streaming method has learned; the other methods never learn anything."""
+        if isinstance(self.method, StreamingMethod):
+            self._decider = self.method.start()
 
     @property
     def classes_(self) -> NDArray[np.str_]:
@@ -176,7 +182,7 @@ class Classifier:
             text=self.text_head.features,
             teacher=partial(self._ask_teacher, sample) if self.teacher is not None else None,
         )
-        decision = self.method.decide(views)[0]
+        decision = self._decider.decide(views)[0]
         timings = {**sample.timings, "encode": encode, "decide": perf_counter() - start}
         return Prediction(
             labels=self.labels,
@@ -222,12 +228,12 @@ def checked_labels(labels: Sequence[str]) -> tuple[str, ...]:
     return found
 
 
-def _method(method: str | TrainingFreeMethod, keep: float | None) -> TrainingFreeMethod:
+def _method(method: str | Method, keep: float | None) -> Method:
     if not isinstance(method, str):
         if keep is not None:
             raise UsageError("keep belongs to the method object: set it there.")
         return method
-    cls: Callable[..., TrainingFreeMethod] = METHODS.get(method)
+    cls: Callable[..., Method] = METHODS.get(method)
     if keep is None:
         return cls()
     if "keep" not in getattr(cls, "__dataclass_fields__", {}):

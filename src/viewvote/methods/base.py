@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,44 @@ class TrainingFreeMethod(Protocol):
     def decide(self, views: ViewLogits) -> list[Decision]:
         """One decision per image."""
         ...
+
+
+class Stream(Protocol):
+    """The running state of a streaming method over one sequence of images."""
+
+    def decide(self, views: ViewLogits) -> list[Decision]:
+        """One decision per image, in order; each image changes the state."""
+        ...
+
+    def reset(self) -> None:
+        """Forget everything seen."""
+        ...
+
+
+@runtime_checkable
+class StreamingMethod(Protocol):
+    """A frozen dataclass of hyper-parameters whose answers depend on the images before: `start` opens a stream."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the registry."""
+        ...
+
+    @property
+    def confidence_is(self) -> str:
+        """What `confidence` means."""
+        ...
+
+    def views_used(self, n_views: int) -> int:
+        """How many of the sample's views must be encoded."""
+        ...
+
+    def start(self) -> Stream:
+        """A stream that has seen nothing."""
+        ...
+
+
+Method = TrainingFreeMethod | StreamingMethod
 
 
 def kept_mask(entropy: Float32, keep: float) -> Bool:
