@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from pickle import UnpicklingError
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from ..errors import CheckpointError, MissingExtraError, ModelNotFoundError, UnsupportedEncoderError
 from ..types import ImageSpec, Interpolation, ResizeMode
 from .base import Encoder, LoadOptions
-from .prompted import DeepPromptedEncoder, PromptedEncoder, replace_positions
+from .prompted import DeepPromptedEncoder, PromptedEncoder, replace_positions, through_blocks
 from .torch_common import TorchEncoder, pick_device, pick_dtype
 
 try:
@@ -43,15 +43,16 @@ class OpenClipEncoder(TorchEncoder):
     vision_prefixes = ("visual.",)
 
     def __init__(self, model: nn.Module, tokenizer: Any, *, model_id: str, options: LoadOptions) -> None:
-        preprocess: dict[str, Any] = cast(Any, model.visual).preprocess_cfg
+        clip: Any = model
         self.tokenizer = tokenizer
-        scoring: Literal["softmax", "sigmoid"] = "softmax" if model.logit_bias is None else "sigmoid"
         super().__init__(
             model,
             model_id=model_id,
-            image_spec=image_spec(preprocess, model_id),
-            context_length=int(cast(Any, model).context_length),
-            scoring=scoring,
+            image_spec=image_spec(clip.visual.preprocess_cfg, model_id),
+            context_length=int(tokenizer.context_length),
+            logit_scale=float(clip.logit_scale.double().exp()),
+            logit_bias=0.0 if clip.logit_bias is None else float(clip.logit_bias),
+            scoring="softmax" if clip.logit_bias is None else "sigmoid",
             options=options,
         )
 
@@ -94,7 +95,8 @@ class PromptedOpenClip(PromptedEncoder, OpenClipEncoder):
         length = tokens.shape[1]
         mask = self.text.attn_mask[:length, :length]
         x = x + self.text.positional_embedding[:length].to(x.dtype)  # (texts, length, width)
-        x = _through_blocks(self.text.transformer, x, mask, deep, start=1)
+        blocks = self.text.transformer.resblocks
+        x, _ = through_blocks(blocks, x, lambda block, x: block(x, attn_mask=mask), deep=deep, start=1)
         x = self.text.ln_final(x)
         x = x[torch.arange(len(x), device=x.device), self._end_positions(tokens)]  # (texts, width)
         projection = self.text.text_projection
@@ -120,8 +122,8 @@ class DeepPromptedOpenClip(DeepPromptedEncoder, PromptedOpenClip):
         x = torch.cat([first, patches], dim=1) + self.visual.positional_embedding.to(patches.dtype)
         start = x.shape[1]
         x = self.visual.ln_pre(torch.cat([x, prompts.to(x.dtype).expand(len(x), -1, -1)], dim=1))
-        tapped: list[Tensor] = []
-        x = _through_blocks(self.visual.transformer, x, None, deep, start=start, taps=taps, tapped=tapped)
+        blocks = self.visual.transformer.resblocks
+        x, tapped = through_blocks(blocks, x, lambda block, x: block(x), deep=deep, start=start, taps=taps)
         return self.visual.ln_post(x[:, 0]) @ self.visual.proj, tapped
 
 
@@ -204,23 +206,3 @@ def _pooling(text: Any) -> tuple[str, int]:
 def _starts_with_a_start_token(tokenizer: Any) -> bool:
     first = tokenizer(["cat", "dog"])[:, 0]
     return bool(first[0] == first[1])
-
-
-def _through_blocks(
-    transformer: Any,
-    x: Tensor,
-    mask: Tensor | None,
-    deep: Sequence[Tensor],
-    *,
-    start: int,
-    taps: int = 0,
-    tapped: list[Tensor] | None = None,
-) -> Tensor:
-    """`x` after all blocks; `deep[b - 1]` replaces the positions from `start` before block b (MaPLe)."""
-    for b, block in enumerate(transformer.resblocks):
-        if 1 <= b <= len(deep):
-            x = replace_positions(x, deep[b - 1], start)
-        if tapped is not None and b < taps:
-            tapped.append(x)
-        x = block(x, attn_mask=mask)
-    return x

@@ -1,10 +1,10 @@
 """Context vectors in place of a prompt's first words, for text towers made of causal transformer blocks."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from ..errors import UsageError
@@ -116,6 +116,26 @@ class DeepPromptedEncoder(PromptedEncoder):
             )
         raw, tapped = self._forward_prompted_images(self.pixels(views), prompts, tuple(deep), taps)
         return unit(raw), tuple(tapped)
+
+
+def through_blocks(
+    blocks: Iterable[nn.Module],
+    x: Tensor,
+    step: Callable[[nn.Module, Tensor], Tensor],
+    *,
+    deep: Sequence[Tensor],
+    start: int,
+    taps: int = 0,
+) -> tuple[Tensor, list[Tensor]]:
+    """`x` after all blocks and the inputs of the first `taps`; `deep[b - 1]` goes to positions start.. before block b."""
+    tapped: list[Tensor] = []
+    for b, block in enumerate(blocks):
+        if 1 <= b <= len(deep):
+            x = replace_positions(x, deep[b - 1], start)
+        if b < taps:
+            tapped.append(x)
+        x = step(block, x)
+    return x, tapped
 
 
 def replace_positions(x: Tensor, prompts: Tensor, start: int) -> Tensor:

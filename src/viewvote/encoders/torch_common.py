@@ -57,8 +57,8 @@ def unit(features: Tensor) -> Tensor:
 class TorchEncoder(ABC):
     """An Encoder and VisionTunable over one torch module that holds both towers.
 
-    The module arrives in float32 on the CPU; its scale and bias are read there, because exp() of a bfloat16 scale is
-    off by a per cent, and only then are the weights cast and moved.
+    The module arrives in float32 on the CPU and is cast and moved here. Scale and bias come as numbers, read before the
+    cast: exp() of a bfloat16 scale is off by a per cent.
     """
 
     vision_prefixes: tuple[str, ...]  # of the names of the vision tower's parameters and buffers
@@ -70,16 +70,17 @@ class TorchEncoder(ABC):
         model_id: str,
         image_spec: ImageSpec,
         context_length: int,
+        logit_scale: float,
+        logit_bias: float,
         scoring: Literal["softmax", "sigmoid"],
         options: LoadOptions,
     ) -> None:
-        bias = getattr(model, "logit_bias", None)
         self.model_id = model_id
         self.image_spec = image_spec
         self.context_length = context_length
         self.scoring = scoring
-        self.logit_scale = float(torch.as_tensor(model.logit_scale).detach().double().exp())
-        self.logit_bias = 0.0 if bias is None else float(bias)
+        self.logit_scale = logit_scale
+        self.logit_bias = logit_bias
         self.device = pick_device(options.device)
         self.dtype = pick_dtype(options.dtype)
         self.model = model.eval().requires_grad_(False).to(device=self.device, dtype=self.dtype)
