@@ -2,13 +2,11 @@
 
 import inspect
 from collections.abc import Sequence
+from math import exp
 from typing import Any, cast
 
 from ..errors import MissingExtraError, UnsupportedEncoderError
 from .base import Encoder, LoadOptions
-from .hf_images import image_spec
-from .prompted import DeepPromptedEncoder, replace_positions, through_blocks
-from .torch_common import TorchEncoder, pick_device, pick_dtype
 
 try:
     import torch
@@ -18,6 +16,9 @@ except ImportError as error:
     raise MissingExtraError.for_extra("torch", what="A transformers model") from error
 
 from .hf_files import Parts, load_parts
+from .hf_images import image_spec
+from .prompted import DeepPromptedEncoder, replace_positions, through_blocks
+from .torch_common import TorchEncoder, number, pick_device, pick_dtype
 
 
 def load(rest: str, options: LoadOptions) -> Encoder:
@@ -43,14 +44,13 @@ class HFEncoder(TorchEncoder):
         self.tokenizer = parts.tokenizer
         # SigLIP was trained on texts in lower case, filled up to the full length, with the padding attended to.
         self.is_siglip = "siglip" in model.config.model_type
-        scale, bias = _scale(model, model_id), getattr(model, "logit_bias", None)
         super().__init__(
             model,
             model_id=model_id,
             image_spec=self._image_spec(parts, model_id),
             context_length=_context_length(model, parts.tokenizer),
-            logit_scale=scale,
-            logit_bias=0.0 if bias is None else float(bias),
+            logit_scale=_scale(model, model_id),
+            logit_bias=number(getattr(model, "logit_bias", None)),
             scoring="sigmoid" if self.is_siglip else "softmax",
             options=options,
         )
@@ -167,9 +167,9 @@ def _arguments(function: Any) -> set[str]:
 def _scale(model: Any, model_id: str) -> float:
     """The factor on cosines: exp of the learned scale, or one over ALIGN's temperature."""
     if getattr(model, "logit_scale", None) is not None:
-        return float(model.logit_scale.double().exp())
+        return exp(number(model.logit_scale))
     if getattr(model, "temperature", None) is not None:
-        return 1 / float(model.temperature)
+        return 1 / number(model.temperature)
     raise UnsupportedEncoderError(f"{model_id} has no logit scale; expected a CLIP-like model.")
 
 

@@ -1,14 +1,13 @@
 """Any open_clip model, with its own preprocessing, tokenizer, scale and bias."""
 
 from collections.abc import Sequence
+from math import exp
 from pickle import UnpicklingError
 from typing import Any, cast
 
 from ..errors import CheckpointError, MissingExtraError, ModelNotFoundError, UnsupportedEncoderError
 from ..types import ImageSpec, Interpolation, ResizeMode
 from .base import Encoder, LoadOptions
-from .prompted import DeepPromptedEncoder, PromptedEncoder, replace_positions, through_blocks
-from .torch_common import TorchEncoder, pick_device, pick_dtype
 
 try:
     import open_clip
@@ -22,6 +21,8 @@ except ImportError as error:
     raise MissingExtraError.for_extra("torch", what="An open_clip model") from error
 
 from .open_clip_weights import Source, find_source
+from .prompted import DeepPromptedEncoder, PromptedEncoder, replace_positions, through_blocks
+from .torch_common import TorchEncoder, number, pick_device, pick_dtype
 
 
 def load(rest: str, options: LoadOptions) -> Encoder:
@@ -50,8 +51,8 @@ class OpenClipEncoder(TorchEncoder):
             model_id=model_id,
             image_spec=image_spec(clip.visual.preprocess_cfg, model_id),
             context_length=int(tokenizer.context_length),
-            logit_scale=float(clip.logit_scale.double().exp()),
-            logit_bias=0.0 if clip.logit_bias is None else float(clip.logit_bias),
+            logit_scale=exp(number(clip.logit_scale)),
+            logit_bias=number(clip.logit_bias),
             scoring="softmax" if clip.logit_bias is None else "sigmoid",
             options=options,
         )

@@ -127,7 +127,7 @@ def through_blocks(
     start: int,
     taps: int = 0,
 ) -> tuple[Tensor, list[Tensor]]:
-    """`x` after all blocks and the inputs of the first `taps`; `deep[b - 1]` goes to positions start.. before block b."""
+    """`x` after all blocks, and the inputs of the first `taps`; `deep[b - 1]` is put at `start` before block b."""
     tapped: list[Tensor] = []
     for b, block in enumerate(blocks):
         if 1 <= b <= len(deep):

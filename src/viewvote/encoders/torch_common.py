@@ -4,21 +4,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from hashlib import blake2b
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
 
-from ..errors import MissingExtraError, UnsupportedEncoderError, UsageError
+from ..errors import UnsupportedEncoderError, UsageError
 from ..types import Float32, ImageSpec, UInt8
 from .base import LoadOptions
 from .tunable import Snapshot
-
-try:
-    import torch
-    from torch import Tensor, nn
-    from torch.nn import functional
-except ImportError as error:
-    raise MissingExtraError.for_extra("torch", what="A torch model") from error
 
 IMAGE_BATCH = 64
 TEXT_BATCH = 256
@@ -52,6 +48,11 @@ def pick_dtype(name: str) -> torch.dtype:
 def unit(features: Tensor) -> Tensor:
     """Rows scaled to length 1 in float32, whatever precision they come in."""
     return functional.normalize(features.float(), dim=-1)
+
+
+def number(value: Any) -> float:
+    """The value of a one-element tensor in double precision; 0 for None."""
+    return 0.0 if value is None else float(value.detach().double().item())
 
 
 class TorchEncoder(ABC):
@@ -164,9 +165,10 @@ class TorchEncoder(ABC):
         with torch.no_grad():
             for name, value in snapshot.items():
                 state[name].copy_(value)
-        for parameter in self.vision_parameters():
-            parameter.grad = None
-            parameter.requires_grad_(False)
+        for name, parameter in self.model.named_parameters():
+            if name.startswith(self.vision_prefixes):
+                parameter.grad = None
+                parameter.requires_grad_(False)
 
     def pixels(self, views: UInt8) -> Tensor:
         """Normalised pixels (views, 3, height, width) on the device, in the towers' precision."""
