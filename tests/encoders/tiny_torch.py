@@ -19,6 +19,7 @@ from transformers import (
     Siglip2Config,
     Siglip2ImageProcessor,
     Siglip2Model,
+    Siglip2Tokenizer,
     SiglipConfig,
     SiglipImageProcessor,
     SiglipModel,
@@ -93,7 +94,13 @@ def write_siglip2(folder: Path, *, seed: int = 0) -> Siglip2Model:
     config = Siglip2Config(text_config=_siglip_text(), vision_config=_siglip_vision() | {"num_patches": 16})
     model = _built(Siglip2Model, config, seed)
     model.save_pretrained(folder)
-    write_siglip_tokenizer(folder)
+    letters = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>", "▁", *"abcdefghijklmnopqrstuvwxyz._"]
+    Siglip2Tokenizer(
+        vocab={letter: i for i, letter in enumerate(letters)},
+        model_max_length=64,
+        model_input_names=["input_ids"],
+        padding_side="right",
+    ).save_pretrained(folder)
     Siglip2ImageProcessor(patch_size=8, max_num_patches=16).save_pretrained(folder)
     return model
 
@@ -103,7 +110,7 @@ def write_siglip_tokenizer(folder: Path) -> None:
     words = {word: i for i, word in enumerate(["<unk>", "</s>", *WORDS])}
     tokenizer = Tokenizer(models.WordLevel(words, unk_token="<unk>"))
     tokenizer.normalizer = normalizers.Lowercase()
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
     PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
@@ -116,12 +123,12 @@ def write_siglip_tokenizer(folder: Path) -> None:
     ).save_pretrained(folder)
 
 
-def shake(model: torch.nn.Module) -> None:
-    """Replace initial zeros and ones by noise, so that no weight can be forgotten unnoticed."""
+def shake(model: torch.nn.Module, *, noise: float = 0.1) -> None:
+    """Add noise to the initial weights, many of them zeros and ones, so that none can be forgotten unnoticed."""
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if not name.startswith("logit_"):
-                parameter.add_(0.1 * torch.randn_like(parameter))
+                parameter.add_(noise * torch.randn_like(parameter))
 
 
 def picture(width: int = 60, height: int = 44, *, seed: int = 0) -> Image.Image:
@@ -144,7 +151,8 @@ def source_view(image: Image.Image, spec: ImageSpec) -> UInt8:
 
 def _siglip_text() -> dict[str, Any]:
     size = {"hidden_size": 24, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2}
-    return size | {"vocab_size": 2 + len(WORDS), "max_position_embeddings": 64, "projection_size": 24}
+    ids = {"vocab_size": 64, "bos_token_id": 2, "eos_token_id": 1, "pad_token_id": 1}
+    return size | ids | {"max_position_embeddings": 64, "projection_size": 24}
 
 
 def _siglip_vision() -> dict[str, Any]:
@@ -156,8 +164,9 @@ def _built(kind: Any, config: Any, seed: int) -> Any:
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = kind(config).eval()
-        shake(model)
-        if hasattr(model, "logit_bias"):  # both start at zero; SigLIP ends near 117 and -13
+        siglip = hasattr(model, "logit_bias")
+        shake(model, noise=0.5 if siglip else 0.1)  # its last token sees little of the others at first
+        if siglip:  # both start at zero; SigLIP ends near 117 and -13
             with torch.no_grad():
                 model.logit_scale.fill_(2.3)
                 model.logit_bias.fill_(-1.5)

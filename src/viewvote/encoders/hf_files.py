@@ -39,10 +39,12 @@ def load_parts(place: str, options: LoadOptions) -> Parts:
         try:
             return reader(source, **shared, **more)
         except OSError as error:
-            raise _not_found(place, what, offline and source == place) from error
+            raise _not_found(place, what, offline=offline and source == place) from error
         except (ValueError, KeyError, ImportError) as error:
             raise UnsupportedEncoderError(f"transformers cannot read {what} of hf:{place}: {error}") from error
 
+    if folder.is_dir() and not (folder / "config.json").is_file():
+        raise _not_found(place, "config.json", offline=False)
     config = read("config.json", AutoConfig.from_pretrained)
     _check_dual(place, config)
     tokenizer = read("the tokenizer", AutoTokenizer.from_pretrained)
@@ -89,7 +91,7 @@ def _complete(place: str, model: nn.Module, report: dict[str, Any]) -> nn.Module
     return model.float()
 
 
-def _not_found(place: str, what: str, offline: bool) -> ModelNotFoundError:
+def _not_found(place: str, what: str, *, offline: bool) -> ModelNotFoundError:
     why = "it is not in the cache and the hub may not be asked (offline)" if offline else "it is not there"
     return ModelNotFoundError(
         f"cannot get {what} of hf:{place}: {why}. Expected a folder written by save_pretrained, or a hub id; fetch the "

@@ -1,6 +1,5 @@
 """How a transformers image processor's settings read as an ImageSpec."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from ..errors import UnsupportedEncoderError
@@ -11,10 +10,11 @@ RESAMPLE: dict[int, Interpolation] = {0: "nearest", 1: "lanczos", 2: "bilinear",
 
 def image_spec(processor: Any, *, image_size: int | None, model_id: str) -> ImageSpec:
     """The ImageSpec of an image processor; `image_size` is the vision tower's own, used where nothing is said."""
-    size = dict(getattr(processor, "size", None) or {})
-    crop = _square(getattr(processor, "crop_size", None)) if getattr(processor, "do_center_crop", False) else None
+    size = _sides(getattr(processor, "size", None))
+    cropped = getattr(processor, "do_center_crop", False)
+    crop = _square(_sides(getattr(processor, "crop_size", None))) if cropped else None
     if not getattr(processor, "do_resize", True) or not size:
-        size = {"shortest_edge": crop or image_size}
+        size = _sides({"shortest_edge": crop or image_size})
     resize: ResizeMode = "shortest" if "shortest_edge" in size else "squash"
     side = size.get("shortest_edge") or _square(size)
     wanted = crop or side
@@ -30,14 +30,16 @@ def image_spec(processor: Any, *, image_size: int | None, model_id: str) -> Imag
     )
 
 
-def _square(size: Any) -> int | None:
-    """The side of {"height": s, "width": s}; None for anything else."""
+def _sides(size: Any) -> dict[str, int]:
+    """A processor's size by name, without those it leaves open; a plain number is the side of a square."""
     if isinstance(size, int):
-        return size
-    if isinstance(size, Mapping) or hasattr(size, "keys"):
-        height, width = size.get("height"), size.get("width")
-        return int(height) if height is not None and height == width else None
-    return None
+        return {"height": size, "width": size}
+    return {name: int(side) for name, side in dict(size or {}).items() if side is not None}
+
+
+def _square(size: dict[str, int]) -> int | None:
+    """The side of {"height": s, "width": s}; None for anything else."""
+    return size.get("height") if size.get("height") == size.get("width") else None
 
 
 def _normalisation(processor: Any) -> tuple[tuple[float, float, float], tuple[float, float, float]]:

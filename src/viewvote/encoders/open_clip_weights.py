@@ -68,11 +68,11 @@ def fetch(repo: str, names: tuple[str, ...], options: LoadOptions) -> Path:
         except EntryNotFoundError as error:  # the repository has no such file
             cause = error
         except (HfHubHTTPError, OfflineModeIsEnabled, OSError, ValueError) as error:
-            raise _not_found(repo, names, offline) from error
-    raise _not_found(repo, names, offline) from cause
+            raise _not_found(repo, names, offline=offline) from error
+    raise _not_found(repo, names, offline=offline) from cause
 
 
-def _not_found(repo: str, names: tuple[str, ...], offline: bool) -> ModelNotFoundError:
+def _not_found(repo: str, names: tuple[str, ...], *, offline: bool) -> ModelNotFoundError:
     why = "it is not in the cache and the hub may not be asked (offline)" if offline else "the hub did not give it"
     return ModelNotFoundError(
         f"cannot get {' or '.join(names)} of {repo!r}: {why}. "
