@@ -22,7 +22,8 @@ class SampleRng:
     def uniform(self, *shape: int) -> NDArray[np.float64]:
         """The next numbers in [0, 1), shaped `shape`."""
         raw = self._bits.random_raw(int(np.prod(shape, dtype=np.int64)))
-        return ((raw >> np.uint64(11)) * _TO_UNIT).reshape(shape)
+        unit: NDArray[np.float64] = (raw >> np.uint64(11)).astype(np.float64) * _TO_UNIT
+        return unit.reshape(shape)
 
 
 def sample_rng(*, seed: int, dataset: str, key: str, stream: str = "views") -> SampleRng:

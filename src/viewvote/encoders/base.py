@@ -83,4 +83,5 @@ def unit_rows(features: Float32) -> Float32:
     """Rows scaled to length 1 in float32; a zero row stays zero instead of turning into NaN."""
     features = np.asarray(features, dtype=np.float32)
     norms = np.linalg.norm(features, axis=-1, keepdims=True)
-    return features / np.maximum(norms, np.float32(1e-12))
+    units: Float32 = features / np.maximum(norms, np.float32(1e-12))
+    return units

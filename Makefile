@@ -1,0 +1,57 @@
+# Two commands: `make demo` sets up the core and shows what it does, `make test` sets up everything and checks it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+LOCK := requirements/lock.txt
+EXTRAS := torch,openvino,ray,serve,plots
+
+.PHONY: demo test check bench clean lock format
+
+demo: $(VENV)/core.stamp
+	@$(BIN)/python examples/demo.py
+
+test: check
+	$(BIN)/python -m pytest --cov --cov-report=term
+	$(BIN)/coverage report --fail-under=95 --include="$(PURE)"
+
+check: $(VENV)/all.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+# The modules whose every branch can be tested without a model.
+PURE := src/viewvote/errors.py,src/viewvote/types.py,src/viewvote/rng.py,src/viewvote/registry.py,src/viewvote/vote.py,src/viewvote/images.py,src/viewvote/views.py,src/viewvote/prompts.py,src/viewvote/samples.py,src/viewvote/classifier.py,src/viewvote/methods/*
+
+bench: $(VENV)/all.stamp
+	$(BIN)/python benchmarks/views.py
+
+format: $(VENV)/all.stamp
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# What CI installs, exactly: made from a fresh environment of the newest releases that pyproject.toml admits.
+lock: $(VENV)/all.stamp
+	$(BIN)/python -m pip freeze --exclude-editable --all | grep -vE '^(viewvote|setuptools|wheel)[ =@]' > $(LOCK)
+
+$(VENV)/python.stamp:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "viewvote needs Python 3.11 or newer; $(PYTHON) is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 ...")'
+	@echo "Creating $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) --constraint $(LOCK) --upgrade pip
+	@touch $@
+
+$(VENV)/core.stamp: pyproject.toml $(LOCK) | $(VENV)/python.stamp
+	@echo "Installing the core ..."
+	@$(PIP) --constraint $(LOCK) --editable .
+	@touch $@
+
+$(VENV)/all.stamp: pyproject.toml $(LOCK) | $(VENV)/core.stamp
+	@echo "Installing everything (torch and its friends are several gigabytes) ..."
+	@$(PIP) --constraint $(LOCK) --editable ".[$(EXTRAS)]" --group dev
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache demo-output
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

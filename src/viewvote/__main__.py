@@ -1,0 +1,5 @@
+"""`python -m viewvote` is the `viewvote` command."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,43 @@
+"""The command line: thin. Parse, call, print."""
+
+from typing import Annotated
+
+import typer
+
+from . import classify, listing
+
+__all__ = ["main"]
+
+app = typer.Typer(
+    name="viewvote",
+    help="Zero-shot image classification that augments, predicts, keeps the confident views and votes.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command(help=classify.HELP)(classify.classify)
+app.command()(listing.methods)
+app.command()(listing.templates)
+
+
+def _version(value: bool) -> None:
+    if value:
+        from .. import __version__
+
+        typer.echo(f"viewvote {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    del version
+
+
+def main() -> None:
+    """The `viewvote` command."""
+    app()

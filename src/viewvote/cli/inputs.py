@@ -1,0 +1,58 @@
+"""What the user means by IMAGE, FOLDER, GLOB and -, and by --labels and --labels-file."""
+
+import glob
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from ..errors import UsageError
+from ..images import EXTENSIONS
+
+STDIN = "-"
+
+
+def expand(arguments: Sequence[str]) -> list[str]:
+    """The image files that the arguments name, in order and without repeats; "-" stands for an image on stdin."""
+    found: dict[str, None] = {}
+    for argument in arguments:
+        found.update(dict.fromkeys(_expand_one(argument)))
+    return list(found)
+
+
+def _expand_one(argument: str) -> Iterable[str]:
+    path = Path(argument)
+    if argument == STDIN or path.is_file():
+        return [argument]
+    if path.is_dir():
+        inside = sorted(str(p) for p in path.rglob("*") if p.suffix.lower() in EXTENSIONS and p.is_file())
+        if not inside:
+            raise UsageError(f"folder {argument} holds no images (looked for {' '.join(sorted(EXTENSIONS))}).")
+        return inside
+    if glob.has_magic(argument):  # Path.glob refuses absolute patterns, so the older module serves here
+        matches = sorted(match for match in glob.glob(argument, recursive=True) if Path(match).is_file())  # noqa: PTH207
+        if not matches:
+            raise UsageError(f"pattern {argument} matches no file.")
+        return matches
+    raise UsageError(f"no such file or folder: {argument}")
+
+
+def read_stdin() -> bytes:
+    """The image that was piped in."""
+    if sys.stdin is None or sys.stdin.isatty():
+        raise UsageError("'-' reads an image from standard input, but nothing is piped in.")
+    return sys.stdin.buffer.read()
+
+
+def read_labels(labels: str | None, labels_file: Path | None) -> list[str]:
+    """The labels of --labels (separated by commas) or of --labels-file (one a line)."""
+    if (labels is None) == (labels_file is None):
+        raise UsageError('give the labels to choose from, either --labels "cat,dog,rocket" or --labels-file FILE.')
+    if labels is not None:
+        return [label.strip() for label in labels.split(",") if label.strip()]
+    try:
+        text = Path(labels_file or "").read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"cannot read the labels file {labels_file}: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"the labels file {labels_file} is not UTF-8 text: {error}.") from error
+    return [line.strip() for line in text.splitlines() if line.strip()]

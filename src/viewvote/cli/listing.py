@@ -1,0 +1,40 @@
+"""`viewvote models | methods | templates`: what there is, one line each."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from .edge import guarded
+
+Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
+
+
+def _show(rows: list[dict[str, str]], *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
+        return
+    columns = list(rows[0])
+    widths = {c: max(len(row[c]) for row in rows) for c in columns}
+    for row in rows:
+        typer.echo("  ".join(row[c].ljust(widths[c]) for c in columns).rstrip())
+
+
+@guarded
+def methods(as_json: Json = False) -> None:
+    """List the methods."""
+    from ..methods import METHODS
+
+    _show([{"method": name, "summary": METHODS.entry(name).summary} for name in METHODS], as_json=as_json)
+
+
+@guarded
+def templates(as_json: Json = False) -> None:
+    """List the template sets."""
+    from ..prompts import template_sets
+
+    rows = [
+        {"templates": name, "summary": summary, "first": found[0] + (f" (+{len(found) - 1})" if len(found) > 1 else "")}
+        for name, (summary, found) in template_sets().items()
+    ]
+    _show(rows, as_json=as_json)

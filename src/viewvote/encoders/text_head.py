@@ -1,0 +1,104 @@
+"""Text heads: class names x templates to unit class embeddings, encoded once and kept on disk."""
+
+import io
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import platformdirs
+
+from ..prompts import fill
+from ..types import Float32
+from .base import Encoder, unit_rows
+
+CHUNK = 256
+"""Texts encoded at once: bounds memory for 1000 classes x 80 templates."""
+
+_DIGEST = 32
+
+
+@runtime_checkable
+class PromptedEncoder(Protocol):
+    """An encoder that brings its own prompt (CoOp, MaPLe), so templates do not apply to it."""
+
+    def encode_class_names(self, names: Sequence[str]) -> Float32:
+        """Unit features (classes, dim) of the names inside the learned prompt."""
+        ...
+
+
+@dataclass(frozen=True)
+class TextHead:
+    """One unit embedding per class; `features.T` has the shape open_clip's `build_zero_shot_classifier` returns."""
+
+    features: Float32  # (classes, dim)
+    cached: bool  # read from disk: no text was encoded
+
+    def logits(self, image_features: Float32, encoder: Encoder) -> Float32:
+        """Scaled logits (views, classes) of unit image features, at the model's own scale."""
+        scale, bias = np.float32(encoder.logit_scale), np.float32(encoder.logit_bias)
+        return scale * (image_features @ self.features.T) + bias
+
+
+def build_text_head(
+    encoder: Encoder, class_names: Sequence[str], *, templates: Sequence[str], cache_dir: Path | None = None
+) -> TextHead:
+    """The text head of these classes, read from `cache_dir` where an earlier run left it, else encoded."""
+    path = (cache_dir or default_cache_dir()) / "text-heads" / f"{_key(encoder, class_names, templates)}.npy"
+    features = _read(path, (len(class_names), encoder.dim))
+    if features is not None:
+        return TextHead(features, cached=True)
+    features = encode_classes(encoder, class_names, templates=templates)
+    _write(path, features)
+    return TextHead(features, cached=False)
+
+
+def encode_classes(encoder: Encoder, class_names: Sequence[str], *, templates: Sequence[str]) -> Float32:
+    """Unit class embeddings (classes, dim): each template's embedding normalised, averaged, normalised again."""
+    if isinstance(encoder, PromptedEncoder):
+        return unit_rows(encoder.encode_class_names(class_names))
+    texts = [fill(template, name) for name in class_names for template in templates]
+    chunks = [encoder.encode_texts(texts[i : i + CHUNK]) for i in range(0, len(texts), CHUNK)]
+    features = unit_rows(np.concatenate(chunks)).reshape(len(class_names), len(templates), -1)
+    return unit_rows(features.mean(axis=1))
+
+
+def default_cache_dir() -> Path:
+    """Where viewvote keeps what can be made again; the environment variable VIEWVOTE_CACHE moves it."""
+    return Path(os.environ.get("VIEWVOTE_CACHE") or platformdirs.user_cache_dir("viewvote", appauthor=False))
+
+
+def _key(encoder: Encoder, class_names: Sequence[str], templates: Sequence[str]) -> str:
+    parts = [encoder.model_id, encoder.fingerprint, list(templates), list(class_names)]
+    return blake2b(json.dumps(parts).encode(), digest_size=20).hexdigest()
+
+
+def _read(path: Path, shape: tuple[int, int]) -> Float32 | None:
+    """The cached features, or None where the file is missing, cut short, damaged or of another shape."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    if blake2b(data[_DIGEST:], digest_size=_DIGEST).digest() != data[:_DIGEST]:
+        return None
+    features: Float32 = np.load(io.BytesIO(data[_DIGEST:]), allow_pickle=False)
+    return features if features.shape == shape and features.dtype == np.float32 else None
+
+
+def _write(path: Path, features: Float32) -> None:
+    """Leave the features for the next start, whole or not at all; a place that cannot be written is no error."""
+    body = io.BytesIO()
+    np.save(body, features, allow_pickle=False)
+    data = body.getvalue()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
+            file.write(blake2b(data, digest_size=_DIGEST).digest() + data)
+        os.replace(file.name, path)  # noqa: PTH105 - atomic on every platform
+    except OSError:
+        return

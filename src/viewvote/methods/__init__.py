@@ -1,0 +1,15 @@
+"""One file per method; `METHODS.get("zero")` is its class, a frozen dataclass of hyper-parameters."""
+
+from ..registry import Entry, Registry
+from .base import Decision, TrainingFreeMethod, ViewLogits
+
+__all__ = ["METHODS", "Decision", "TrainingFreeMethod", "ViewLogits"]
+
+METHODS: Registry[type[TrainingFreeMethod]] = Registry(
+    "method",
+    {
+        "zero": Entry("viewvote.methods.zero:Zero", "ZERO: the confident views vote (the default)"),
+        "zero-shot": Entry("viewvote.methods.zero_shot:ZeroShot", "the plain model on the source view"),
+        "marginal": Entry("viewvote.methods.marginal:Marginal", "mean probability over the confident views"),
+    },
+)

@@ -1,0 +1,81 @@
+"""The seam of training-free methods: logits of views in, a decision out."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..types import Bool, Float32, Int64
+from ..vote import entropy_of
+
+
+@dataclass(frozen=True)
+class ViewLogits:
+    """What a method decides on: scaled logits (images, views, classes) of student views, and how to reach more.
+
+    `tie_draws` are one number in [0, 1) per image. `teacher` is set in a cascade: it returns the teacher's logits
+    (images, kept, classes) of the views whose indices (images, kept) it is given.
+    """
+
+    logits: Float32
+    logit_scale: float = 1.0
+    logit_bias: float = 0.0
+    tie_draws: Sequence[float] | None = None
+    teacher: Callable[[Int64], Float32] | None = None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One image's answer: the parts of a Prediction that a method knows, and what each view said."""
+
+    index: int
+    confidence: float
+    probability: float
+    scores: Float32  # (classes,), summing to 1
+    votes: NDArray[Any] | None
+    tie_break: str | None
+    view_labels: Int64  # (views,)
+    view_entropy: Float32
+    view_top_probability: Float32
+    view_kept: Bool
+
+
+class TrainingFreeMethod(Protocol):
+    """A frozen dataclass of hyper-parameters that decides from logits alone, so it can be batched over images."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the registry."""
+        ...
+
+    @property
+    def confidence_is(self) -> str:
+        """What `confidence` means: "vote share" or "probability"."""
+        ...
+
+    def views_used(self, n_views: int) -> int:
+        """How many of the sample's views must be encoded."""
+        ...
+
+    def decide(self, views: ViewLogits) -> list[Decision]:
+        """One decision per image."""
+        ...
+
+
+def probability_decision(probabilities: Float32, logp: Float32, kept: Bool) -> Decision:
+    """The decision of one image by its largest probability (classes,), with `logp` (views, classes) for the trace."""
+    index = int(probabilities.argmax())
+    return Decision(
+        index=index,
+        confidence=float(probabilities[index]),
+        probability=float(probabilities[index]),
+        scores=probabilities,
+        votes=None,
+        tie_break=None,
+        view_labels=logp.argmax(axis=-1),
+        view_entropy=entropy_of(logp),
+        view_top_probability=np.exp(logp.max(axis=-1)),
+        view_kept=kept,
+    )

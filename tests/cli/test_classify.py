@@ -1,0 +1,283 @@
+"""The command as a process: exit codes, streams, wrong inputs, interruptions."""
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from PIL import Image
+
+from viewvote import Classifier
+
+TOY = ["--model", "toy", "--views", "8"]
+LABELS = ["--labels", "red,green,blue"]
+
+
+def viewvote(*args, stdin=b"", env=None, cwd=None):
+    command = [sys.executable, "-m", "viewvote", *map(str, args)]
+    return subprocess.run(command, input=stdin, capture_output=True, env=os.environ | (env or {}), cwd=cwd, timeout=60)
+
+
+@pytest.fixture
+def pictures(tmp_path):
+    folder = tmp_path / "pictures"
+    (folder / "deep").mkdir(parents=True)
+    Image.new("RGB", (30, 20), (250, 0, 0)).save(folder / "a red.png")
+    Image.new("RGB", (30, 20), (0, 250, 0)).save(folder / "b.jpg")
+    Image.new("RGB", (30, 20), (0, 0, 250)).save(folder / "deep" / "c.webp")
+    (folder / "notes.txt").write_text("not a picture")
+    return folder
+
+
+def test_one_picture_as_a_table(pictures):
+    done = viewvote("classify", pictures / "a red.png", *LABELS, *TOY)
+    assert done.returncode == 0
+    header, row = done.stdout.decode().splitlines()
+    assert header.split() == ["image", "confidence", "label"]
+    assert row.endswith("100%  red")
+    assert done.stderr == b""
+
+
+def test_folders_recurse_and_only_images_are_taken(pictures):
+    done = viewvote("classify", pictures, *LABELS, *TOY, "--format", "jsonl")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [row["label"] for row in rows] == ["red", "green", "blue"]
+    assert "3 classified, 0 failed" in done.stderr.decode()
+    assert viewvote("classify", pictures, *LABELS, *TOY, "--quiet").stderr == b""
+
+
+def test_globs_recurse_and_repeats_are_dropped(pictures):
+    pattern = f"{pictures}/**/*.webp"
+    done = viewvote("classify", pattern, pictures / "deep", *LABELS, *TOY, "--format", "jsonl")
+    assert [json.loads(line)["label"] for line in done.stdout.splitlines()] == ["blue"]
+
+
+def test_json_is_the_same_to_dict_as_in_python(pictures):
+    path = str(pictures / "b.jpg")
+    done = viewvote("classify", path, *LABELS, *TOY, "--format", "json", "--trace", "--top", "3")
+    (from_cli,) = json.loads(done.stdout)
+    in_python = Classifier("toy", labels=["red", "green", "blue"], n_views=8)(path).to_dict(trace=True, top=3)
+    assert list(from_cli) == list(in_python)
+    assert from_cli.pop("timings").keys() == in_python.pop("timings").keys()
+    assert from_cli == json.loads(json.dumps(in_python))
+    assert len(from_cli["trace"]["views"]) == 8
+
+
+def test_an_empty_json_run_is_an_empty_array(tmp_path):
+    (tmp_path / "bad.png").write_bytes(b"x")
+    done = viewvote("classify", tmp_path / "bad.png", *LABELS, *TOY, "--format", "json")
+    assert json.loads(done.stdout) == []
+    assert done.returncode == 1
+
+
+def test_csv_can_be_read_back(pictures):
+    done = viewvote("classify", pictures, *LABELS, *TOY, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(done.stdout.decode())))
+    assert [row["label"] for row in rows] == ["red", "green", "blue"]
+    assert json.loads(rows[0]["scores"]) == {"red": 1.0, "green": 0.0, "blue": 0.0}
+
+
+def test_an_image_on_standard_input(pictures):
+    data = (pictures / "a red.png").read_bytes()
+    done = viewvote("classify", "-", *LABELS, *TOY, "--format", "jsonl", stdin=data)
+    assert json.loads(done.stdout)["label"] == "red"
+    assert json.loads(done.stdout)["path"] == "-"
+
+
+def test_labels_from_a_file(pictures, tmp_path):
+    labels = tmp_path / "labels.txt"
+    labels.write_text("\ufeffred\n\n  green \nblå\n", encoding="utf-8")
+    done = viewvote("classify", pictures / "b.jpg", "--labels-file", labels, *TOY, "--format", "jsonl")
+    assert set(json.loads(done.stdout)["scores"]) == {"red", "green", "blå"}
+
+
+def test_an_unreadable_file_is_told_and_counted_and_the_rest_goes_on(pictures):
+    (pictures / "aa.jpg").write_bytes(b"broken")
+    done = viewvote("classify", pictures, *LABELS, *TOY, "--format", "jsonl")
+    assert done.returncode == 1
+    assert len(done.stdout.splitlines()) == 3
+    assert "aa.jpg: it is not an image" in done.stderr.decode()
+    assert "3 classified, 1 failed" in done.stderr.decode()
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["nowhere.jpg", *LABELS], "no such file or folder: nowhere.jpg"),
+        (["*.nothing", *LABELS], "matches no file"),
+        (["."], "--labels"),
+        ([".", *LABELS, "--labels-file", "x"], "either --labels"),
+        ([".", "--labels-file", "missing.txt"], "cannot read the labels file"),
+        ([".", "--labels", ","], "labels is empty"),
+        ([".", "--labels", "a,a"], "given twice"),
+        ([".", *LABELS, "--model", "toi"], "Did you mean 'toy'"),
+        ([".", *LABELS, "--method", "zeroo"], "Did you mean 'zero'"),
+        ([".", *LABELS, "--format", "jsnol"], "Did you mean"),
+        ([".", *LABELS, "--keep", "0"], "keep must be above 0"),
+        ([".", *LABELS, "--views", "0"], "n_views must be"),
+        ([".", *LABELS, "--templates", "phoot"], "Did you mean 'photo'"),
+        ([".", *LABELS, "--resume"], "--output"),
+        ([".", *LABELS, "--output", "o.json", "--format", "json", "--resume"], "jsonl"),
+        ([".", *LABELS, "--output", "no/such/folder/o.csv", "--format", "csv"], "cannot write"),
+    ],
+)
+def test_a_usage_mistake_is_one_line_and_exit_code_2(tmp_path, args, message):
+    Image.new("RGB", (9, 9)).save(tmp_path / "p.png")
+    done = viewvote("classify", *args, *([] if "--model" in args else ["--model", "toy"]), cwd=tmp_path)
+    assert done.returncode == 2
+    assert message in done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+    assert len(done.stderr.decode().splitlines()) == 1
+    assert done.stdout == b""
+
+
+def test_a_folder_without_images_is_a_usage_mistake(tmp_path):
+    done = viewvote("classify", tmp_path, *LABELS, *TOY)
+    assert done.returncode == 2
+    assert "holds no images" in done.stderr.decode()
+
+
+def test_an_unknown_option_is_exit_code_2():
+    assert viewvote("classify", "--no-such-option").returncode == 2
+    assert viewvote("no-such-command").returncode == 2
+
+
+def test_output_is_never_overwritten_unasked(pictures, tmp_path):
+    out = tmp_path / "o.jsonl"
+    args = ["classify", pictures, *LABELS, *TOY, "--format", "jsonl", "--output", out]
+    assert viewvote(*args).returncode == 0
+    before = out.read_bytes()
+    again = viewvote(*args)
+    assert again.returncode == 2
+    assert "--resume" in again.stderr.decode()
+    assert out.read_bytes() == before
+    assert viewvote(*args, "--overwrite").returncode == 0
+    assert len(out.read_bytes().splitlines()) == 3
+
+
+@pytest.mark.parametrize("fmt", ["jsonl", "csv"])
+def test_resume_drops_a_cut_line_and_does_only_the_rest(pictures, tmp_path, fmt):
+    out = tmp_path / f"o.{fmt}"
+    args = ["classify", pictures, *LABELS, *TOY, "--format", fmt, "--output", out]
+    viewvote(*args)
+    whole = out.read_text()
+    lines = whole.splitlines(keepends=True)
+    out.write_text("".join(lines[:-2]) + lines[-2][: len(lines[-2]) // 2])
+    done = viewvote(*args, "--resume")
+    assert done.returncode == 0
+    assert "2 classified" in done.stderr.decode()
+
+    def paths(text):
+        if fmt == "csv":
+            return [row["path"] for row in csv.DictReader(io.StringIO(text))]
+        return [json.loads(line)["path"] for line in text.splitlines()]
+
+    assert paths(out.read_text()) == paths(whole)
+    assert "0 classified" in viewvote(*args, "--resume").stderr.decode()
+    assert paths(out.read_text()) == paths(whole)
+
+
+def test_resume_refuses_a_file_of_something_else(pictures, tmp_path):
+    out = tmp_path / "o.jsonl"
+    out.write_text("precious\n")
+    done = viewvote("classify", pictures, *LABELS, *TOY, "--format", "jsonl", "--output", out, "--resume")
+    assert done.returncode == 2
+    assert "nothing was changed" in done.stderr.decode()
+    assert out.read_text() == "precious\n"
+
+
+def test_interrupting_leaves_whole_lines(tmp_path):
+    for i in range(300):
+        Image.new("RGB", (300, 200), (250, 0, 0)).save(tmp_path / f"{i:03}.png")
+    out = tmp_path / "o.jsonl"
+    command = [sys.executable, "-m", "viewvote", "classify", tmp_path, *LABELS, "--model", "toy", "--views", "64"]
+    process = subprocess.Popen([*command, "--format", "jsonl", "--output", out], stderr=subprocess.PIPE)
+    for _ in range(600):
+        if out.exists() and out.stat().st_size > 3000:
+            break
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert b"Traceback" not in stderr
+    lines = out.read_bytes().splitlines(keepends=True)
+    assert 0 < len(lines) < 300
+    assert all(line.endswith(b"\n") and json.loads(line)["label"] == "red" for line in lines)
+
+
+def test_a_reader_that_goes_away_is_no_error_message(tmp_path):
+    for i in range(40):
+        Image.new("RGB", (300, 200), (250, 0, 0)).save(tmp_path / f"{i:03}.png")
+    options = "--labels red,green --model toy --format jsonl"
+    command = f"'{sys.executable}' -m viewvote classify '{tmp_path}' {options} | head -n 1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60)
+    assert len(done.stdout.splitlines()) == 1
+    assert b"Traceback" not in done.stderr
+    assert b"BrokenPipe" not in done.stderr
+    assert b"Exception ignored" not in done.stderr
+
+
+def test_a_locale_without_unicode_does_not_stop_the_run(pictures):
+    env = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii", "PYTHONCOERCECLOCALE": "0"}
+    done = viewvote("classify", pictures / "a red.png", "--labels", "röd,red", *TOY, "--format", "jsonl", env=env)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["label"] == "red"
+    assert viewvote("classify", "nöwhere", "--labels", "röd", *TOY, env=env).returncode == 2
+
+
+def test_a_read_only_cache_does_not_stop_the_run(pictures, tmp_path):
+    (tmp_path / "cache").write_text("a file where a folder should be")
+    done = viewvote("classify", pictures / "a red.png", *LABELS, *TOY, env={"VIEWVOTE_CACHE": str(tmp_path / "cache")})
+    assert done.returncode == 0
+    assert b"red" in done.stdout
+
+
+def test_a_narrow_terminal(pictures):
+    done = viewvote("classify", pictures / "a red.png", *LABELS, *TOY, env={"COLUMNS": "20"})
+    assert done.returncode == 0
+    assert viewvote("classify", "--help", env={"COLUMNS": "20"}).returncode == 0
+
+
+def test_explanations_are_written(pictures, tmp_path):
+    Image.new("RGB", (30, 20), (250, 0, 0)).save(pictures / "deep" / "b.png")  # the same stem as b.jpg
+    folder = tmp_path / "why"
+    done = viewvote("classify", pictures, *LABELS, *TOY, "--explain", folder)
+    assert done.returncode == 0
+    assert sorted(p.name for p in folder.iterdir()) == ["a red.png", "b-2.png", "b.png", "c.png"]
+    with Image.open(folder / "b.png") as image:
+        assert image.width > 1000
+
+
+def test_listings_are_text_or_json():
+    for command, name in (("methods", "zero-shot"), ("templates", "ensemble")):
+        assert name in viewvote(command).stdout.decode()
+        rows = json.loads(viewvote(command, "--json").stdout)
+        assert name in [next(iter(row.values())) for row in rows]
+
+
+def test_version_and_help():
+    assert viewvote("--version").stdout.decode().startswith("viewvote ")
+    for command in ([], ["classify"], ["methods"], ["templates"]):
+        done = viewvote(*command, "--help")
+        assert done.returncode == 0
+        assert b"Usage" in done.stdout
+
+
+def test_an_unexpected_error_is_a_line_and_a_traceback_only_on_request(pictures):
+    code = (
+        "import viewvote.classifier, viewvote.cli, sys\n"
+        "viewvote.classifier.Classifier.predict_many = lambda *a, **k: 1 / 0\n"
+        f"sys.argv = ['viewvote', 'classify', {str(pictures)!r}, '--labels', 'red', '--model', 'toy']\n"
+        "viewvote.cli.main()"
+    )
+    quiet = subprocess.run([sys.executable, "-c", code], capture_output=True)
+    assert quiet.returncode == 1
+    assert b"unexpected ZeroDivisionError" in quiet.stderr
+    assert b"Traceback" not in quiet.stderr
+    loud = subprocess.run([sys.executable, "-c", code], capture_output=True, env=os.environ | {"VIEWVOTE_DEBUG": "1"})
+    assert b"Traceback" in loud.stderr

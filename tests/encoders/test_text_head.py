@@ -1,0 +1,117 @@
+"""Class names x templates to unit embeddings: by hand, once, and safely on disk."""
+
+import multiprocessing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from viewvote.encoders import text_head
+from viewvote.encoders.text_head import build_text_head, default_cache_dir, encode_classes
+from viewvote.encoders.toy import ToyEncoder
+
+
+class CountingToy(ToyEncoder):
+    def __init__(self):
+        super().__init__()
+        self.batches = []
+
+    def encode_texts(self, texts):
+        self.batches.append(len(texts))
+        return super().encode_texts(texts)
+
+
+def test_templates_are_normalised_averaged_and_normalised_again():
+    # "red {}" is red whatever the label; "{}" is the label's own colour: the mean of two unit vectors, renormalised
+    got = encode_classes(ToyEncoder(), ["blue", "red"], templates=["red {}", "{}"])
+    np.testing.assert_allclose(got, [[0.5**0.5, 0, 0.5**0.5], [1, 0, 0]], atol=1e-6)
+
+
+def test_logits_are_at_the_models_own_scale():
+    toy = ToyEncoder(logit_scale=20)
+    head = build_text_head(toy, ["red", "green"], templates=["{}"])
+    np.testing.assert_allclose(head.logits(np.array([[0.6, 0.8, 0]], np.float32), toy), [[12, 16]], atol=1e-5)
+
+
+def test_texts_are_encoded_in_bounded_chunks():
+    toy = CountingToy()
+    encode_classes(toy, [f"red {i}" for i in range(300)], templates=["{} a", "{} b"])
+    assert sum(toy.batches) == 600
+    assert max(toy.batches) <= text_head.CHUNK
+
+
+def test_a_second_start_encodes_no_text(tmp_path):
+    toy = CountingToy()
+    first = build_text_head(toy, ["red", "blue"], templates=["{}"], cache_dir=tmp_path)
+    assert not first.cached
+    assert toy.batches == [2]
+    second = build_text_head(toy, ["red", "blue"], templates=["{}"], cache_dir=tmp_path)
+    assert second.cached
+    assert toy.batches == [2]
+    np.testing.assert_array_equal(first.features, second.features)
+
+
+def test_anything_that_changes_the_text_is_another_entry(tmp_path):
+    def build(names=("red", "blue"), templates=("{}",), fingerprint="toy-1", model_id="toy"):
+        toy = CountingToy()
+        toy.fingerprint, toy.model_id = fingerprint, model_id
+        return build_text_head(toy, list(names), templates=list(templates), cache_dir=tmp_path).cached
+
+    assert not build()
+    assert build()
+    for change in (
+        {"names": ("blue", "red")},
+        {"names": ("red,blue",)},
+        {"templates": ("a {}",)},
+        {"fingerprint": "toy-2"},
+        {"model_id": "toy2"},
+    ):
+        assert not build(**change)
+
+
+@pytest.mark.parametrize("damage", [lambda d: d[:10], lambda d: b"", lambda d: d[:-1] + b"x", lambda d: b"junk" * 100])
+def test_a_corrupt_file_is_made_again(tmp_path, damage):
+    build_text_head(ToyEncoder(), ["red"], templates=["{}"], cache_dir=tmp_path)
+    (file,) = (tmp_path / "text-heads").iterdir()
+    whole = file.read_bytes()
+    file.write_bytes(damage(whole))
+    head = build_text_head(ToyEncoder(), ["red"], templates=["{}"], cache_dir=tmp_path)
+    assert not head.cached
+    np.testing.assert_allclose(head.features, [[1, 0, 0]])
+    assert file.read_bytes() == whole
+
+
+def test_a_place_that_cannot_be_written_is_no_error(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    head = build_text_head(ToyEncoder(), ["red"], templates=["{}"], cache_dir=tmp_path / "file")
+    assert head.features.shape == (1, 3)
+
+
+def build_many(folder):
+    for _ in range(20):
+        head = build_text_head(ToyEncoder(), ["red", "blue"], templates=["{}"], cache_dir=Path(folder))
+        assert head.features.tolist() == [[1, 0, 0], [0, 0, 1]]
+        for file in (Path(folder) / "text-heads").glob("*.npy"):
+            file.unlink(missing_ok=True)
+
+
+def test_concurrent_writers_never_leave_half_a_file(tmp_path):
+    with multiprocessing.get_context("spawn").Pool(3) as pool:
+        pool.map(build_many, [str(tmp_path)] * 3)
+    assert not list((tmp_path / "text-heads").glob("*.tmp"))
+
+
+def test_the_cache_can_be_moved(monkeypatch, tmp_path):
+    monkeypatch.setenv("VIEWVOTE_CACHE", str(tmp_path / "elsewhere"))
+    assert default_cache_dir() == tmp_path / "elsewhere"
+    monkeypatch.delenv("VIEWVOTE_CACHE")
+    assert default_cache_dir().name == "viewvote"
+
+
+def test_an_encoder_with_its_own_prompt_gets_the_bare_names():
+    class Prompted(ToyEncoder):
+        def encode_class_names(self, names):
+            assert list(names) == ["red", "blue"]
+            return np.eye(3, dtype=np.float32)[:2] * 5
+
+    np.testing.assert_array_equal(encode_classes(Prompted(), ["red", "blue"], templates=["x {}"]), np.eye(3)[:2])

@@ -1,0 +1,122 @@
+"""Every registered method keeps the same promises; the simple ones are checked by hand."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from viewvote.errors import NonFiniteError, UsageError
+from viewvote.methods import METHODS, ViewLogits
+from viewvote.methods.marginal import Marginal
+from viewvote.methods.zero import Zero
+from viewvote.methods.zero_shot import ZeroShot
+from viewvote.vote import vote
+
+LOGITS = np.log(
+    np.array(
+        [
+            [[0.6, 0.3, 0.1], [0.05, 0.9, 0.05], [0.2, 0.8, 0.0001], [0.34, 0.33, 0.33]],
+            [[0.1, 0.1, 0.8], [0.9, 0.05, 0.05], [0.1, 0.1, 0.8], [0.3, 0.3, 0.4]],
+        ],
+        dtype=np.float32,
+    )
+)
+
+
+@pytest.mark.parametrize("name", list(METHODS))
+def test_every_method_keeps_the_common_promises(name):
+    cls = METHODS.get(name)
+    assert dataclasses.is_dataclass(cls)
+    method = cls()
+    assert method.name == name
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        method.keep = 0.5
+    assert 1 <= method.views_used(64) <= 64
+    logits = LOGITS[:, : method.views_used(4)]
+    decisions = method.decide(ViewLogits(logits))
+    assert len(decisions) == 2
+    for i, decision in enumerate(decisions):
+        assert decision.scores.shape == (3,)
+        assert decision.scores.dtype == np.float32
+        assert decision.scores.sum() == pytest.approx(1, abs=1e-5)
+        assert decision.scores[decision.index] == decision.scores.max()
+        assert decision.confidence == pytest.approx(float(decision.scores[decision.index]))
+        assert 0 <= decision.probability <= 1
+        n = logits.shape[1]
+        for per_view in (
+            decision.view_labels,
+            decision.view_entropy,
+            decision.view_top_probability,
+            decision.view_kept,
+        ):
+            assert per_view.shape == (n,)
+        assert decision.view_kept.any()
+        alone = method.decide(ViewLogits(logits[i : i + 1]))[0]
+        assert alone.index == decision.index
+        np.testing.assert_array_equal(alone.scores, decision.scores)
+
+
+@pytest.mark.parametrize("name", list(METHODS))
+def test_every_method_refuses_broken_features(name):
+    broken = LOGITS.copy()
+    broken[0, 0, 0] = np.nan
+    with pytest.raises(NonFiniteError, match="view 0 of image 0"):
+        METHODS.get(name)().decide(ViewLogits(broken))
+
+
+def test_zero_shot_is_the_softmax_of_the_source_view():
+    first, second = ZeroShot().decide(ViewLogits(LOGITS))
+    assert (first.index, second.index) == (0, 2)
+    np.testing.assert_allclose(first.scores, [0.6, 0.3, 0.1], atol=1e-6)
+    assert first.confidence == pytest.approx(0.6)
+
+
+def test_marginal_is_the_mean_probability_of_the_kept_views():
+    (first, second) = Marginal(keep=0.5).decide(ViewLogits(LOGITS))
+    # image 0: entropies .898, .394, .501, 1.099: views 1 and 2 are kept
+    assert first.view_kept.tolist() == [False, True, True, False]
+    np.testing.assert_allclose(first.scores, [0.125, 0.85, 0.025], atol=1e-3)
+    # image 1: view 1 (.394) and then view 0 (.639, before its twin view 2)
+    assert second.view_kept.tolist() == [True, True, False, False]
+    np.testing.assert_allclose(second.scores, [0.5, 0.075, 0.425], atol=1e-3)
+    assert second.index == 0
+
+
+def test_zero_is_the_vote():
+    decisions = Zero(keep=0.75).decide(ViewLogits(LOGITS))
+    for decision, logits in zip(decisions, LOGITS, strict=True):
+        ballot = vote(logits, keep=0.75)
+        assert decision.index == int(ballot.winner)
+        assert decision.votes.tolist() == ballot.votes.tolist()
+        assert decision.confidence == pytest.approx(float(ballot.share))
+        assert decision.probability == pytest.approx(float(ballot.marginal[decision.index]))
+
+
+def test_the_teacher_votes_on_the_views_that_the_student_kept():
+    asked = []
+    # the student keeps views 1 and 2 of image 0 (see above) and ranks 1 first
+    teacher_rows = np.array([[0, 0, 9], [0, 0, 8]], dtype=np.float32)
+
+    def teacher(kept):
+        asked.append(kept.tolist())
+        return teacher_rows[None]
+
+    (decision,) = Zero(keep=0.5).decide(ViewLogits(LOGITS[:1], teacher=teacher))
+    assert asked == [[[1, 2]]]
+    assert decision.index == 2
+    assert decision.votes.tolist() == [0, 0, 2]
+    assert decision.view_labels.tolist() == [0, 2, 2, 0]  # discarded views keep the student's labels
+
+
+def test_a_tie_of_the_teacher_is_broken_by_the_students_discarded_views():
+    def teacher(kept):
+        return np.array([[[5, 0, 0], [0, 0, 4]]], dtype=np.float32)
+
+    (decision,) = Zero(keep=0.5).decide(ViewLogits(LOGITS[:1], teacher=teacher))
+    # 0 and 2 tie; the student's most confident discarded view is view 0 (0.6 for class 0)
+    assert (decision.index, decision.tie_break) == (0, "greedy")
+
+
+def test_teacher_logits_of_another_shape_are_an_error():
+    with pytest.raises(UsageError, match=r"\(1, 2, 3\)"):
+        vote(LOGITS[0], keep=0.5, teacher_logits=np.zeros((3, 3)))
