@@ -12,6 +12,7 @@ from PIL import Image  # noqa: E402
 from safetensors.torch import load_file, save_file  # noqa: E402
 from tiny_torch import (  # noqa: E402
     NAMES,
+    naive_source_view,
     picture,
     source_view,
     write_hf_clip,
@@ -48,10 +49,10 @@ def encoder(folder):
     return load_encoder(f"hf:{folder}", CPU)
 
 
-def probabilities(encoder, image):
+def probabilities(encoder, image, draw=naive_source_view):
     """The encoder's answer by the seam's rule: softmax or sigmoid of scale * cosine + bias."""
     texts = [HYPOTHESIS.format(name) for name in NAMES]
-    cosines = encoder.encode_images(source_view(image, encoder.image_spec)) @ encoder.encode_texts(texts).T
+    cosines = encoder.encode_images(draw(image, encoder.image_spec)) @ encoder.encode_texts(texts).T
     logits = (encoder.logit_scale * cosines + encoder.logit_bias)[0].astype(np.float64)
     if encoder.scoring == "sigmoid":
         return 1 / (1 + np.exp(-logits))
@@ -76,12 +77,15 @@ def test_scores_are_those_of_transformers_own_pipeline(folder, encoder):
 
 @pytest.mark.parametrize("size", [(60, 40), (40, 90)])
 def test_scores_of_a_resized_image_are_those_of_the_pipeline(kind, folder, encoder, size):
+    # The package draws the source view in one step, so a few pixels round to the neighbouring grey level.
     # Where an odd number of columns is cut off, transformers crops one column further left than open_clip; these sizes
-    # leave an even one. The helper `source_view` stands for the package's renderer of view 0.
+    # leave an even one.
     if kind == "siglip2":
         pytest.skip("NaFlex keeps the image's shape; our views are square")
     image = picture(*size)
-    np.testing.assert_allclose(probabilities(encoder, image), pipeline_probabilities(folder, image), atol=1e-5)
+    expected = pipeline_probabilities(folder, image)
+    for draw, atol in [(naive_source_view, 1e-5), (source_view, 5e-3)]:
+        np.testing.assert_allclose(probabilities(encoder, image, draw), expected, atol=atol)
 
 
 def test_siglip_texts_are_lower_case_filled_up_and_unmasked(kind, encoder):
@@ -106,6 +110,7 @@ def test_scale_bias_and_scoring_are_the_models_own(kind, encoder):
 
 def test_abilities_follow_the_model(kind, encoder):
     assert isinstance(encoder, Encoder)
+    assert encoder.encode_texts(["a cat"]).shape == (1, encoder.dim)
     assert isinstance(encoder, VisionTunable)
     assert isinstance(encoder, PromptTunable) == isinstance(encoder, DeepPromptTunable) == (kind == "clip")
 

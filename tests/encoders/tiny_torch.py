@@ -25,7 +25,9 @@ from transformers import (
     SiglipModel,
 )
 
+from viewvote.images import open_photo
 from viewvote.types import ImageSpec, UInt8
+from viewvote.views import View, render_views, source_box
 
 torch.set_num_threads(1)  # tiny layers are done before a second thread wakes up
 
@@ -138,7 +140,14 @@ def picture(width: int = 60, height: int = 44, *, seed: int = 0) -> Image.Image:
 
 
 def source_view(image: Image.Image, spec: ImageSpec) -> UInt8:
-    """The source view (1, size, size, 3) by the documented rule, written naively."""
+    """The source view (1, size, size, 3) as the package draws it."""
+    photo = open_photo(image)
+    view = View(source_box(photo.size, spec), flip=False, source=True)
+    return render_views(photo, [view], spec, exact=True)
+
+
+def naive_source_view(image: Image.Image, spec: ImageSpec) -> UInt8:
+    """The source view in the two steps that upstreams take: resize, then crop."""
     resample = Image.Resampling[spec.interpolation.upper()]
     if spec.resize == "squash":
         return np.asarray(image.resize((spec.size, spec.size), resample))[None]

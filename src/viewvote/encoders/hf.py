@@ -17,7 +17,7 @@ except ImportError as error:
 
 from .hf_files import Parts, load_parts
 from .hf_images import image_spec
-from .prompted import DeepPromptedEncoder, replace_positions, through_blocks
+from .prompted import DeepContextEncoder, replace_positions, through_blocks
 from .torch_common import TorchEncoder, number, pick_device, pick_dtype
 
 
@@ -48,6 +48,7 @@ class HFEncoder(TorchEncoder):
             model,
             model_id=model_id,
             image_spec=self._image_spec(parts, model_id),
+            dim=_dim(model.config),
             context_length=_context_length(model, parts.tokenizer),
             logit_scale=_scale(model, model_id),
             logit_bias=number(getattr(model, "logit_bias", None)),
@@ -106,7 +107,7 @@ class PatchedHFEncoder(HFEncoder):
         )
 
 
-class PromptedHFClip(DeepPromptedEncoder, HFEncoder):
+class PromptedHFClip(DeepContextEncoder, HFEncoder):
     """An HFEncoder over CLIP, and so PromptTunable and DeepPromptTunable."""
 
     def __init__(self, parts: Parts, *, model_id: str, options: LoadOptions) -> None:
@@ -171,6 +172,12 @@ def _scale(model: Any, model_id: str) -> float:
     if getattr(model, "temperature", None) is not None:
         return 1 / number(model.temperature)
     raise UnsupportedEncoderError(f"{model_id} has no logit scale; expected a CLIP-like model.")
+
+
+def _dim(config: Any) -> int:
+    """Length of a feature vector: SigLIP says it of its text tower, the others of the whole model."""
+    text = getattr(config, "text_config", config)
+    return int(getattr(config, "projection_dim", None) or getattr(text, "projection_size", None) or text.hidden_size)
 
 
 def _context_length(model: Any, tokenizer: Any) -> int:

@@ -21,7 +21,7 @@ except ImportError as error:
     raise MissingExtraError.for_extra("torch", what="An open_clip model") from error
 
 from .open_clip_weights import Source, find_source
-from .prompted import DeepPromptedEncoder, PromptedEncoder, replace_positions, through_blocks
+from .prompted import ContextEncoder, DeepContextEncoder, replace_positions, through_blocks
 from .torch_common import TorchEncoder, number, pick_device, pick_dtype
 
 
@@ -33,9 +33,10 @@ def load(rest: str, options: LoadOptions) -> Encoder:
     model = _create(source, rest)
     kind = _encoder_class(model)
     tokenizer = _tokenizer(source, options)
-    if issubclass(kind, PromptedEncoder) and not _starts_with_a_start_token(tokenizer):
+    if issubclass(kind, ContextEncoder) and not _starts_with_a_start_token(tokenizer):
         kind = OpenClipEncoder
-    return kind(model, tokenizer, model_id=f"open_clip:{rest}", options=options)
+    dim = int(open_clip.get_model_config(source.name)["embed_dim"])
+    return kind(model, tokenizer, dim=dim, model_id=f"open_clip:{rest}", options=options)
 
 
 class OpenClipEncoder(TorchEncoder):
@@ -43,13 +44,14 @@ class OpenClipEncoder(TorchEncoder):
 
     vision_prefixes = ("visual.",)
 
-    def __init__(self, model: nn.Module, tokenizer: Any, *, model_id: str, options: LoadOptions) -> None:
+    def __init__(self, model: nn.Module, tokenizer: Any, *, dim: int, model_id: str, options: LoadOptions) -> None:
         clip: Any = model
         self.tokenizer = tokenizer
         super().__init__(
             model,
             model_id=model_id,
             image_spec=image_spec(clip.visual.preprocess_cfg, model_id),
+            dim=dim,
             context_length=int(tokenizer.context_length),
             logit_scale=exp(number(clip.logit_scale)),
             logit_bias=number(clip.logit_bias),
@@ -68,11 +70,11 @@ class OpenClipEncoder(TorchEncoder):
         return cast(Tensor, cast(Any, self.model).encode_text(self.token_ids(texts).to(self.device)))
 
 
-class PromptedOpenClip(PromptedEncoder, OpenClipEncoder):
+class PromptedOpenClip(ContextEncoder, OpenClipEncoder):
     """An OpenClipEncoder with a standard causal text transformer, and so PromptTunable."""
 
-    def __init__(self, model: nn.Module, tokenizer: Any, *, model_id: str, options: LoadOptions) -> None:
-        super().__init__(model, tokenizer, model_id=model_id, options=options)
+    def __init__(self, model: nn.Module, tokenizer: Any, *, dim: int, model_id: str, options: LoadOptions) -> None:
+        super().__init__(model, tokenizer, dim=dim, model_id=model_id, options=options)
         self.text: Any = getattr(model, "text", model)  # CLIP keeps the text tower's parts on itself
         self.text_width = int(self.text.token_embedding.embedding_dim)
         self.text_depth = len(self.text.transformer.resblocks)
@@ -106,11 +108,11 @@ class PromptedOpenClip(PromptedEncoder, OpenClipEncoder):
         return cast(Tensor, projection(x)) if isinstance(projection, nn.Linear) else x @ projection
 
 
-class DeepPromptedOpenClip(DeepPromptedEncoder, PromptedOpenClip):
+class DeepPromptedOpenClip(DeepContextEncoder, PromptedOpenClip):
     """A PromptedOpenClip with a standard vision transformer, and so DeepPromptTunable."""
 
-    def __init__(self, model: nn.Module, tokenizer: Any, *, model_id: str, options: LoadOptions) -> None:
-        super().__init__(model, tokenizer, model_id=model_id, options=options)
+    def __init__(self, model: nn.Module, tokenizer: Any, *, dim: int, model_id: str, options: LoadOptions) -> None:
+        super().__init__(model, tokenizer, dim=dim, model_id=model_id, options=options)
         self.visual = cast(Any, model.visual)
         self.vision_width = int(self.visual.conv1.out_channels)
         self.vision_depth = len(self.visual.transformer.resblocks)

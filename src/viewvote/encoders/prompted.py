@@ -12,7 +12,7 @@ from ..types import UInt8
 from .torch_common import TorchEncoder, unit
 
 
-class PromptedEncoder(TorchEncoder):
+class ContextEncoder(TorchEncoder):
     """A TorchEncoder that is also PromptTunable.
 
     The tower is causal and reads its feature at the end token, so positions behind the longest prompt of a chunk change
@@ -92,8 +92,8 @@ class PromptedEncoder(TorchEncoder):
         return self._last_prompts[1]
 
 
-class DeepPromptedEncoder(PromptedEncoder):
-    """A PromptedEncoder that is also DeepPromptTunable: its vision transformer reads the class token."""
+class DeepContextEncoder(ContextEncoder):
+    """A ContextEncoder that is also DeepPromptTunable: its vision transformer reads the class token."""
 
     text_depth: int
     vision_depth: int

@@ -70,6 +70,7 @@ class TorchEncoder(ABC):
         *,
         model_id: str,
         image_spec: ImageSpec,
+        dim: int,
         context_length: int,
         logit_scale: float,
         logit_bias: float,
@@ -78,6 +79,7 @@ class TorchEncoder(ABC):
     ) -> None:
         self.model_id = model_id
         self.image_spec = image_spec
+        self.dim = dim
         self.context_length = context_length
         self.scoring = scoring
         self.logit_scale = logit_scale
@@ -101,11 +103,6 @@ class TorchEncoder(ABC):
     @abstractmethod
     def token_ids(self, texts: Sequence[str]) -> Tensor:
         """Token ids (texts, length) as the text tower gets them, on the CPU."""
-
-    @cached_property
-    def dim(self) -> int:
-        """Length of a feature vector."""
-        return int(self.encode_texts(["a"]).shape[1])
 
     @cached_property
     def fingerprint(self) -> str:
