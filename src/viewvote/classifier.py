@@ -32,7 +32,8 @@ class Classifier:
     method         "zero" (the paper's vote, the default), "zero-shot", "marginal", ... or a method object
     n_views        how many views to look at: the whole image and n_views - 1 random crops
     keep           the share of most confident views that decide; None is the method's own default
-    templates      a template set ("photo", "ensemble", ...), one template, or a list of templates
+    templates      a template set ("photo", "ensemble", ...), one template, or a list of templates; None is "photo",
+                   except for methods that bring their own ("ensemble")
     teacher        a stronger model: `model` then only chooses the views, and the teacher votes on those
     abstain_below  predictions with less confidence than this get no label
     seed           the views of an image depend on this and on its content, on nothing else
@@ -46,7 +47,7 @@ class Classifier:
         method: str | TrainingFreeMethod = "zero",
         n_views: int = 64,
         keep: float | None = None,
-        templates: str | Sequence[str] = "photo",
+        templates: str | Sequence[str] | None = None,
         teacher: str | Encoder | None = None,
         abstain_below: float = 0.0,
         seed: int = 0,
@@ -59,7 +60,8 @@ class Classifier:
         if teacher is not None and not getattr(self.method, "asks_teacher", False):
             raise UsageError(f"method {self.method.name!r} asks no teacher; use 'zero', or leave the teacher out.")
         self.n_views = _checked_views(n_views)
-        self.templates = resolve_templates(templates)
+        default = getattr(self.method, "templates", "photo")
+        self.templates = resolve_templates(default if templates is None else templates)
         if not 0 <= abstain_below <= 1:
             raise UsageError(f"abstain_below is a confidence between 0 and 1; got {abstain_below}.")
         self.abstain_below = abstain_below
@@ -168,7 +170,10 @@ class Classifier:
             logits=self.text_head.logits(features, self.encoder)[None],
             logit_scale=self.encoder.logit_scale,
             logit_bias=self.encoder.logit_bias,
+            scoring=self.encoder.scoring,
             tie_draws=[sample.tie_draw],
+            features=features[None],
+            text=self.text_head.features,
             teacher=partial(self._ask_teacher, sample) if self.teacher is not None else None,
         )
         decision = self.method.decide(views)[0]

@@ -10,6 +10,9 @@ METHODS: Registry[type[TrainingFreeMethod]] = Registry(
     {
         "zero": Entry("viewvote.methods.zero:Zero", "ZERO: the confident views vote (the default)"),
         "zero-shot": Entry("viewvote.methods.zero_shot:ZeroShot", "the plain model on the source view"),
+        "ensemble": Entry("viewvote.methods.ensemble:Ensemble", "zero-shot with the paper's seven templates"),
+        "mean-logits": Entry("viewvote.methods.mean_logits:MeanLogits", "averaged logits of the confident views"),
+        "mta": Entry("viewvote.methods.mta:Mta", "the mode of the views' features, by mean shift"),
         "marginal": Entry("viewvote.methods.marginal:Marginal", "mean probability over the confident views"),
     },
 )
