@@ -6,9 +6,9 @@ that was killed with its process continues or starts over is up to the installed
 
 import os
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 
 from ..errors import ModelNotFoundError, UsageError
@@ -25,19 +25,19 @@ def is_repo_id(text: str) -> bool:
 class HubRepo:
     """One revision of a hub repository, given as "owner/name" or "owner/name@revision".
 
-    The first file pins the commit, so all files come from the same one even if the branch moves in between.
-    `progress=None` shows bars on stderr only if that is a terminal.
+    The first file pins the commit, so all files come from the same one even if the branch moves in between. Bars are
+    shown where stderr is a terminal, unless `progress` is off.
     """
 
     def __init__(
-        self, repo: str, *, cache_dir: Path | None = None, offline: bool = False, progress: bool | None = None
+        self, repo: str, *, cache_dir: Path | None = None, offline: bool = False, progress: bool = True
     ) -> None:
         if not is_repo_id(repo):
             raise UsageError(f"{repo!r} is not a hub repository; expected owner/name or owner/name@revision.")
         self.name, _, revision = repo.partition("@")
         self.revision: str | None = revision or None
-        self.cache_dir, self.offline = cache_dir, offline
-        self.progress = sys.stderr.isatty() if progress is None else progress
+        self.cache_dir, self.offline, self.progress = cache_dir, offline, progress
+        self._endpoint = os.environ.get("HF_ENDPOINT") or None
 
     def fetch(self, filename: str) -> Path:
         """The local path of a file, downloaded if need be; an error where it is not to be had."""
@@ -50,10 +50,24 @@ class HubRepo:
         """The local path of a file the repository may not have; None where it has not, or where nothing is known."""
         return self._get(filename)[0]
 
+    @cached_property
+    def _is_reachable(self) -> bool:
+        """Whether the hub answers at all. The download itself would retry for some twenty seconds before giving up."""
+        from huggingface_hub import errors, get_hf_file_metadata, hf_hub_url
+
+        try:
+            get_hf_file_metadata(hf_hub_url(self.name, "config.json", endpoint=self._endpoint), timeout=10)
+        except errors.HfHubHTTPError:
+            return True  # an answer, if a refusal
+        except _transport_errors():
+            return False
+        return True
+
     def _get(self, filename: str) -> tuple[Path | None, str]:
         """The path and "", or None and why."""
         from huggingface_hub import errors, hf_hub_download
 
+        local_only = self.offline or not self._is_reachable
         try:
             with _progress_bars(shown=self.progress):
                 path = hf_hub_download(
@@ -61,29 +75,23 @@ class HubRepo:
                     filename,
                     revision=self.revision,
                     cache_dir=self.cache_dir,
-                    local_files_only=self.offline,
-                    endpoint=os.environ.get("HF_ENDPOINT") or None,
+                    local_files_only=local_only,
+                    endpoint=self._endpoint,
                 )
         except errors.LocalEntryNotFoundError:
-            reason = "it is not in the cache and offline mode is on." if self.offline else _NO_NETWORK
+            return None, _OFFLINE if self.offline else _NO_NETWORK
         except errors.GatedRepoError:
-            reason = "the repository is gated; accept its terms on its page and run `hf auth login`."
+            return None, "the repository is gated; accept its terms on its page and run `hf auth login`."
         except errors.RepositoryNotFoundError:
-            reason = "there is no such repository, or it is private and you are not logged in."
+            return None, "there is no such repository, or it is private and you are not logged in."
         except errors.RevisionNotFoundError:
-            reason = f"the repository has no revision {self.revision!r}."
+            return None, f"the repository has no revision {self.revision!r}."
         except errors.EntryNotFoundError:
-            reason = "the repository has no such file."
-        except errors.HFValidationError as error:
-            raise UsageError(f"{self.name!r} is not a hub repository: {error}") from error
-        except (errors.HTTPError, OSError) as error:  # type: ignore[attr-defined]
-            reason = (
-                f"the download failed ({type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''})."
-            )
-        else:
-            self._pin(Path(path), filename)
-            return Path(path), ""
-        return None, reason
+            return None, "the repository has no such file."
+        except _transport_errors() as error:
+            return None, f"the download failed ({type(error).__name__}: {error})."
+        self._pin(Path(path), filename)
+        return Path(path), ""
 
     def _pin(self, path: Path, filename: str) -> None:
         """Keep to the commit that the cache folder `.../snapshots/<commit>/<filename>` names."""
@@ -99,7 +107,15 @@ class HubRepo:
         )
 
 
+_OFFLINE = "it is not in the cache and offline mode is on."
 _NO_NETWORK = "it is not in the cache and the hub cannot be reached."
+
+
+def _transport_errors() -> tuple[type[Exception], ...]:
+    """OSError and the base error of the HTTP client that the installed huggingface_hub uses (requests, httpx, ...)."""
+    from huggingface_hub import errors
+
+    return (OSError, *(base for base in errors.HfHubHTTPError.__bases__ if issubclass(base, Exception)))
 
 
 @contextmanager
