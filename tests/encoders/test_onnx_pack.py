@@ -15,6 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from viewvote.encoders import Encoder, LoadOptions, load_encoder, onnx_pack
 from viewvote.encoders.onnx_pack import OnnxEncoder
+from viewvote.encoders.pack_text import plan_runs
 from viewvote.errors import CheckpointError, ModelNotFoundError, UsageError
 
 needs_openvino = pytest.mark.skipif(find_spec("openvino") is None, reason="needs the openvino extra")
@@ -164,9 +165,64 @@ def test_a_view_has_the_same_bits_in_any_batch_order_and_number_of_threads(
     assert load(folder, runtime=runtime, threads=1).encode_images(views).tobytes() == together.tobytes()
 
 
-def test_a_text_has_the_same_bits_whatever_texts_are_beside_it(folder: Path) -> None:
+def deep_text_pack(folder: Path) -> Path:
+    """A pack whose text features go through a wide matrix product: one row of it is rounded otherwise than many."""
+    packs.write_pack(folder, context_length=40)
+    rng = np.random.default_rng(4)
+    weights = {
+        "table": rng.standard_normal((len(packs.WORDS), 384)),
+        "wide": rng.standard_normal((384, 512)),
+        "narrow": rng.standard_normal((512, packs.DIM)),
+    }
+    nodes = [
+        helper.make_node("Gather", ["table", "input_ids"], ["rows"]),
+        helper.make_node("MatMul", ["rows", "wide"], ["hidden"]),
+        helper.make_node("Tanh", ["hidden"], ["active"]),
+        helper.make_node("MatMul", ["active", "narrow"], ["out"]),
+        helper.make_node("ReduceMean", ["out", "one"], ["text_embeds"], keepdims=0),
+    ]
+    constants = [numpy_helper.from_array(value.astype(np.float32), name) for name, value in weights.items()]
+    graph = helper.make_graph(
+        nodes,
+        "text",
+        [helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["batch", "tokens"])],
+        [helper.make_tensor_value_info("text_embeds", TensorProto.FLOAT, ["batch", packs.DIM])],
+        [*constants, numpy_helper.from_array(np.array([1]), "one")],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), folder / "text.onnx")
+    return folder
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_a_text_has_the_same_bits_whatever_texts_are_beside_it(tmp_path: Path, runtime: str) -> None:
+    encoder = load(deep_text_pack(tmp_path / "p"), runtime=runtime)
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(["dog", "cat", "a"], length)) for length in rng.integers(0, 38, 60)]
+    together = encoder.encode_texts(texts)
+    assert together.tobytes() == np.concatenate([encoder.encode_texts([text]) for text in texts]).tobytes()
+    assert encoder.encode_texts(texts[::-1]).tobytes() == together[::-1].tobytes()
+
+
+def test_runs_have_a_shape_that_follows_from_the_length_alone() -> None:
+    lengths = [3] * 10 + [5] + [40, 40]
+    encoded = [(np.full((1, n), i), np.ones((1, n), dtype=np.int64)) for i, n in enumerate(lengths)]
+    runs = plan_runs(encoded, alone=False)
+    assert [run.ids.shape for run in runs] == [(8, 3), (8, 3), (8, 5), (1, 40), (1, 40)]
+    assert [run.indices for run in runs] == [[0, 1, 2, 3, 4, 5, 6, 7], [8, 9], [10], [11], [12]]
+    assert runs[1].ids[:, 0].tolist() == [8, 9, 9, 9, 9, 9, 9, 9]
+    assert {run.ids.shape[0] for run in plan_runs(encoded, alone=True)} == {1}
+
+
+def test_texts_run_alone_where_int8_ranges_are_measured_over_the_batch(tmp_path: Path) -> None:
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    folder = deep_text_pack(tmp_path / "p")
+    assert not load(folder)._text.has_dynamic_ranges
+    (folder / "text.onnx").rename(tmp_path / "source.onnx")
+    quantize_dynamic(tmp_path / "source.onnx", folder / "text.onnx", weight_type=QuantType.QInt8)
     encoder = load(folder)
-    texts = ["cat", "a photo of a dog", "", "dog of dog"]
+    assert encoder._text.has_dynamic_ranges
+    texts = ["dog", "cat", "a"]
     together = encoder.encode_texts(texts)
     assert together.tobytes() == np.concatenate([encoder.encode_texts([text]) for text in texts]).tobytes()
 
@@ -330,7 +386,7 @@ def test_a_graph_of_another_image_size_is_refused(tmp_path: Path) -> None:
 def test_a_graph_for_batches_of_two_is_refused_and_one_for_single_views_runs(tmp_path: Path) -> None:
     folder = packs.write_pack(tmp_path / "p")
     packs.save_vision(folder / "vision.onnx", batch=2)
-    with pytest.raises(CheckpointError, match="batches of 2 only"):
+    with pytest.raises(CheckpointError, match="takes batches of 2 only"):
         load(folder)
     packs.save_vision(folder / "vision.onnx", batch=1)
     views = random_views(3)

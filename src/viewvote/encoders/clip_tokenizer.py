@@ -18,9 +18,28 @@ _CONTROLS = r"[\x00-\x08\x0b\x0e-\x1f\x7f\x{206a}-\x{206f}\x{feff}\x{fff9}-\x{ff
 _PUNCTUATION = r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^`{|}~]"""
 _ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&apos;": "'", "&nbsp;": " "}
 _LIGATURES = {
-    "Ĳ": "IJ", "ĳ": "ij", "ŉ": "ʼn", "ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "ſt", "ﬆ": "st",
-    "Ǆ": "DŽ", "ǅ": "Dž", "ǆ": "dž", "Ǉ": "LJ", "ǈ": "Lj", "ǉ": "lj", "Ǌ": "NJ", "ǋ": "Nj", "ǌ": "nj",
-    "Ǳ": "DZ", "ǲ": "Dz", "ǳ": "dz",
+    "Ĳ": "IJ",
+    "ĳ": "ij",
+    "ŉ": "ʼn",
+    "ﬀ": "ff",
+    "ﬁ": "fi",
+    "ﬂ": "fl",
+    "ﬃ": "ffi",
+    "ﬄ": "ffl",
+    "ﬅ": "ſt",
+    "ﬆ": "st",
+    "Ǆ": "DŽ",
+    "ǅ": "Dž",
+    "ǆ": "dž",
+    "Ǉ": "LJ",
+    "ǈ": "Lj",
+    "ǉ": "lj",
+    "Ǌ": "NJ",
+    "ǋ": "Nj",
+    "ǌ": "nj",
+    "Ǳ": "DZ",
+    "ǲ": "Dz",
+    "ǳ": "dz",
 }
 
 
@@ -54,7 +73,7 @@ def clip_tokenizer_json(
 
 def cleaning_steps(cleaning: Cleaning) -> list[Any]:
     """The normalizers of one of open_clip's ways to clean a text."""
-    steps = [normalizers.Replace(entity, char) for entity, char in ({"&amp;": "&"} | _ENTITIES).items()]
+    steps: list[Any] = [normalizers.Replace(entity, char) for entity, char in ({"&amp;": "&"} | _ENTITIES).items()]
     steps += [normalizers.Replace(ligature, letters) for ligature, letters in _LIGATURES.items()]
     steps += [normalizers.Replace(Regex("[ʼ‘-‛]"), "'"), normalizers.Replace(Regex("[“-‟]"), '"')]
     steps += [normalizers.Replace(Regex(_CONTROLS), ""), normalizers.NFC()]

@@ -1,6 +1,6 @@
 """ONNX packs and ONNX CLIP repositories: an Encoder that runs without torch."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from hashlib import blake2b
@@ -13,7 +13,7 @@ from ..types import Float32, UInt8
 from .base import LoadOptions, unit_rows
 from .hub import HubRepo, is_repo_id
 from .pack_files import PackFiles, fetch_files, find_files
-from .pack_text import PackTokenizer
+from .pack_text import PackTokenizer, TextRun, plan_runs
 from .runtimes import count_workers, pick_runtime, spread
 from .tower import Tower
 
@@ -37,9 +37,9 @@ def load_folder(folder: Path, *, model_id: str, options: LoadOptions) -> "OnnxEn
 class OnnxEncoder:
     """A dual encoder made of two ONNX graphs and a tokenizer.
 
-    Every view and every text is a run of its own, so its features depend on nothing else in the call: not on the batch
-    size, the order or the number of threads. Encoding may be called from several threads. The text graph is opened
-    when the first text is encoded; a cached text head never needs it.
+    A view's features depend on nothing else in the call, not on the batch size, the order or the number of threads: it
+    is a run of its own. So for texts, whose runs have a shape that follows from the text alone. Encoding may be called
+    from several threads. The text graph is opened when the first text is encoded; a cached text head never needs it.
     """
 
     def __init__(self, files: PackFiles, *, model_id: str, options: LoadOptions) -> None:
@@ -54,7 +54,7 @@ class OnnxEncoder:
         self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="viewvote-onnx")
         self._vision = self._open(files.vision, "pixel_values", files.vision_outputs)
         _check_pixels(self._vision, size=config.image.size)
-        self._scale, self._shift = _pixel_line(config.image.mean, config.image.std)
+        self._scale, self._shift = pixel_line(config.image.mean, config.image.std)
         self.dim: int = config.dim or self._vision.dim or len(self._encode_view(self._blank_view()))
         _check_dim(self._vision, dim=self.dim)
 
@@ -75,24 +75,30 @@ class OnnxEncoder:
         if views.dtype != np.uint8 or views.shape[1:] != (size, size, 3):
             got = f"{views.dtype} {views.shape}"
             raise UsageError(f"{self.model_id} wants uint8 views of shape (views, {size}, {size}, 3), got {got}.")
-        return self._encode(lambda i: self._encode_view(views[i]), len(views))
+        rows = spread(lambda i: self._encode_view(views[i]), len(views), pool=self._pool)
+        return unit_rows(np.array(rows, dtype=np.float32).reshape(len(views), self.dim))
 
     def encode_texts(self, texts: Sequence[str]) -> Float32:
         """Unit features (texts, dim)."""
         if isinstance(texts, str):
             raise UsageError("encode_texts wants a list of texts, got one string.")
-        return self._encode(lambda i: self._encode_text(texts[i]), len(texts))
-
-    def _encode(self, encode_one: Callable[[int], Float32], count: int) -> Float32:
-        rows = spread(encode_one, count, pool=self._pool)
-        return unit_rows(np.array(rows, dtype=np.float32).reshape(count, self.dim))
+        encoded = [self._tokenizer.encode(text) for text in texts]
+        features = np.empty((len(texts), self.dim), dtype=np.float32)
+        if encoded:
+            runs = plan_runs(encoded, alone=self._text.fixed_batch == 1 or self._text.has_dynamic_ranges)
+            rows = spread(lambda i: self._encode_run(runs[i]), len(runs), pool=self._pool)
+            for run, found in zip(runs, rows, strict=True):
+                features[run.indices] = found[: len(run.indices)]
+        return unit_rows(features)
 
     def _encode_view(self, view: UInt8) -> Float32:
-        return self._vision.run({"pixel_values": normalise(view, scale=self._scale, shift=self._shift)[None]})
+        row: Float32 = self._vision.run({"pixel_values": normalise(view, scale=self._scale, shift=self._shift)[None]})[
+            0
+        ]
+        return row
 
-    def _encode_text(self, text: str) -> Float32:
-        ids, mask = self._tokenizer.encode(text)
-        return self._text.run({"input_ids": ids, "attention_mask": mask})
+    def _encode_run(self, run: TextRun) -> Float32:
+        return self._text.run({"input_ids": run.ids, "attention_mask": run.mask})
 
     def _blank_view(self) -> UInt8:
         return np.zeros((self.image_spec.size, self.image_spec.size, 3), dtype=np.uint8)
@@ -127,7 +133,7 @@ def normalise(view: UInt8, *, scale: Float32, shift: Float32) -> Float32:
     return out
 
 
-def _pixel_line(mean: Sequence[float], std: Sequence[float]) -> tuple[Float32, Float32]:
+def pixel_line(mean: Sequence[float], std: Sequence[float]) -> tuple[Float32, Float32]:
     """scale and shift such that scale * v + shift == (v / 255 - mean) / std."""
     wide_mean, wide_std = np.array(mean, dtype=np.float64), np.array(std, dtype=np.float64)
     return (1 / (255 * wide_std)).astype(np.float32), (-wide_mean / wide_std).astype(np.float32)

@@ -1,6 +1,8 @@
-"""One tower of a pack: a graph that turns one view or one text into one feature vector."""
+"""One tower of a pack: a graph that turns views or texts into features."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import numpy as np
@@ -25,11 +27,10 @@ class Tower:
                 f"{path} has outputs {_names(self._session.outputs)}, expected {' or '.join(outputs)}."
             )
         self.output = found[0]
-        batch = self.inputs[main_input].shape[:1]
-        if batch not in ((None,), (1,)):
-            raise CheckpointError(
-                f"{path} takes batches of {batch[0]} only; expected a batch size that may vary, or 1."
-            )
+        shape = self.inputs[main_input].shape
+        self.fixed_batch = shape[0] if shape else None
+        if self.fixed_batch not in (None, 1):
+            raise CheckpointError(f"{path} takes batches of {self.fixed_batch} only; expected 1, or any size.")
 
     @property
     def dim(self) -> int | None:
@@ -37,17 +38,24 @@ class Tower:
         shape = self._session.outputs[self.output].shape
         return shape[-1] if shape else None
 
+    @cached_property
+    def has_dynamic_ranges(self) -> bool:
+        """Whether int8 ranges are measured while running, over the whole batch: then items must run alone."""
+        with self.path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as graph:
+            return graph.find(b"DynamicQuantizeLinear") >= 0
+
     def run(self, feeds: Feeds) -> Float32:
-        """The features (dim,) of one item; of `feeds`, what the graph declares is cast to its types."""
+        """The features (items, dim) of the items in `feeds`, of which what the graph declares is cast to its types."""
         known = {
             name: np.ascontiguousarray(array, dtype=self.inputs[name].dtype)
             for name, array in feeds.items()
             if name in self.inputs
         }
         features = self._session.run(known, output=self.output)
-        if features.ndim != 2 or len(features) != 1:
-            raise CheckpointError(f"{self.path} gave features of shape {features.shape}, expected (1, dim).")
-        return np.asarray(features[0], dtype=np.float32)
+        items = len(next(iter(known.values())))
+        if features.ndim != 2 or len(features) != items:
+            raise CheckpointError(f"{self.path} gave features of shape {features.shape}, expected ({items}, dim).")
+        return np.asarray(features, dtype=np.float32)
 
 
 def _names(ports: Mapping[str, Port]) -> str:
