@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from . import classify, listing
+from . import classify, doctor, listing
 
 __all__ = ["main"]
 
@@ -19,6 +19,7 @@ app = typer.Typer(
 app.command(help=classify.HELP)(classify.classify)
 app.command()(listing.methods)
 app.command()(listing.templates)
+app.command()(doctor.doctor)
 
 
 def _version(value: bool) -> None:
