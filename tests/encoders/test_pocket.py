@@ -1,6 +1,7 @@
 """The embedded model: it is there, small, honest about itself, and the same in torch and in ONNX."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from conftest import draw_photo
 from viewvote import Classifier, LoadOptions, load_encoder
 from viewvote.encoders import pocket
 from viewvote.errors import ModelNotFoundError, UnsupportedEncoderError
+from viewvote.shipped import example_photos, shipped
 
 TEXTS = ["a photo of a cat.", "a photo of a very old wooden rocking chair.", "dog", "zebra crossing, Zürich 1921"]
 
@@ -41,11 +43,17 @@ def test_features_are_unit_and_do_not_depend_on_company(encoder):
     assert texts.shape == (len(TEXTS), encoder.dim)
 
 
-def test_a_missing_model_says_where_it_was_expected(monkeypatch, tmp_path):
-    monkeypatch.setattr(pocket, "files", lambda _: tmp_path)
-    monkeypatch.setattr(pocket, "__file__", str(tmp_path / "a" / "b" / "c" / "pocket.py"))
-    with pytest.raises(ModelNotFoundError, match="missing from this installation"):
-        pocket.pocket_dir()
+def test_something_missing_says_where_it_was_expected():
+    with pytest.raises(ModelNotFoundError, match="nothing/here is missing from this installation"):
+        shipped("nothing/here")
+
+
+def test_the_examples_get_the_right_answer_among_twenty_everyday_labels():
+    labels = (Path(__file__).parents[2] / "examples" / "labels.txt").read_text().splitlines()
+    assert len(labels) == 20
+    clf = Classifier("pocket", labels=labels)
+    expected = {"astronaut": "astronaut", "cat": "cat", "coffee": "coffee cup", "rocket": "rocket"}
+    assert {path.stem: clf(path).label for path in example_photos()} == expected
 
 
 @pytest.mark.torch

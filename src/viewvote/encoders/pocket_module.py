@@ -109,7 +109,8 @@ class Layer(nn.Module):
         )  # (batch, heads, length, width / heads)
         mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
         x = self.mix_norm(x + self.mix(mixed.transpose(1, 2).reshape(batch, length, width)))
-        return self.norm(x + self.narrow(functional.gelu(self.widen(x))))
+        out: Tensor = self.norm(x + self.narrow(functional.gelu(self.widen(x))))
+        return out
 
 
 class TextTower(nn.Module):
@@ -121,7 +122,7 @@ class TextTower(nn.Module):
         self.words = nn.Parameter(weights.get("embeddings.word_embeddings.weight"))
         self.places = nn.Parameter(weights.get("embeddings.position"))
         self.norm = norm(weights, "embeddings")
-        layers = []
+        layers: list[Layer] = []
         while f"encoder.layer.{len(layers)}.output.dense.bias" in weights:
             layers.append(Layer(weights, f"encoder.layer.{len(layers)}"))
         self.layers = nn.ModuleList(layers)
@@ -162,7 +163,8 @@ class Pocket(nn.Module):
 
     def forward(self, pixels: Tensor, ids: Tensor, mask: Tensor) -> Tensor:
         """Logits, (images, texts)."""
-        return self.log_scale.exp() * self.image(pixels) @ self.text(ids, mask).T
+        logits: Tensor = self.log_scale.exp() * self.image(pixels) @ self.text(ids, mask).T
+        return logits
 
 
 def linear(weights: Weights, name: str) -> nn.Linear:
