@@ -5,7 +5,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from ..encoders.learned_prompts import PromptLearner
-from ..encoders.tunable import PromptTunable, VisionTunable
+from ..encoders.tunable import PromptTunable, Snapshot, VisionTunable
 from ..errors import MissingExtraError
 from ..types import Int64
 from .episode import Episode
@@ -73,18 +73,24 @@ def prompt_student(encoder: PromptLearner, episode: Episode, *, chunk: int) -> I
 
 
 @contextmanager
-def vision_student(encoder: VisionTunable, episode: Episode) -> Iterator[Student]:
-    """Every weight of the vision tower; the class features stay those of the episode."""
+def vision_student(encoder: VisionTunable, episode: Episode, *, start: Snapshot | None = None) -> Iterator[Student]:
+    """Every weight of the vision tower, from its own values or from `start`; the class features stay the episode's."""
+    # Differs: RLCF tunes in train() mode, which would let the batch norms of a ResNet drift; transformers have none.
     with _gradients(), ExitStack() as stack:
         stack.callback(encoder.restore_vision, encoder.snapshot_vision())
+        if start is not None:
+            encoder.restore_vision(start)
         parameters = [parameter.requires_grad_() for parameter in encoder.vision_parameters()]
-        fixed, features = (torch.tensor(rows, device=parameters[0].device) for rows in (episode.text, episode.features))
+        device = parameters[0].device
+        text = torch.tensor(episode.text, device=device)
 
         def views(chosen: Int64, taps: int) -> Tapped:
             del taps
             return encoder.image_features_with_grad(episode.pixels[chosen]), ()
 
-        yield Student(parameters, lambda: fixed, views, features, encoder.logit_scale, encoder.logit_bias)
+        rows = episode.features if start is None else encoder.encode_images(episode.pixels)
+        features = torch.tensor(rows, device=device)
+        yield Student(parameters, lambda: text, views, features, encoder.logit_scale, encoder.logit_bias)
 
 
 @contextmanager

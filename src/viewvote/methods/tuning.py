@@ -72,7 +72,8 @@ def _descend(student: Student, recipe: Recipe, text: Tensor, kept: Int64, loss_o
         loss_of(student.logits(views, text), taps).backward()  # type: ignore[no-untyped-call]
         if not _finite(student.parameters):
             # The parameters stay, so every later step would meet the same gradient.
-            return (f"step {step + 1} of {recipe.steps} skipped: non-finite gradient; the rest would repeat it",)
+            later = " and later" if step + 1 < recipe.steps else ""
+            return (f"step {step + 1} of {recipe.steps}{later} skipped: non-finite gradient",)
         optimizer.step()
     return ()
 
