@@ -4,10 +4,20 @@ import pytest
 torch = pytest.importorskip("torch")
 open_clip = pytest.importorskip("open_clip")
 
-from tiny_torch import NAMES, TEXT, naive_source_view, picture, source_view, write_open_clip, write_siglip_tokenizer  # noqa: E402
+from tiny_torch import (  # noqa: E402
+    NAMES,
+    TEXT,
+    VISION,
+    naive_source_view,
+    picture,
+    source_view,
+    write_open_clip,
+    write_siglip_tokenizer,
+)
 
+from viewvote import Classifier  # noqa: E402
 from viewvote.encoders import Encoder, LoadOptions, load_encoder  # noqa: E402
-from viewvote.encoders.text_head import encode_classes  # noqa: E402
+from viewvote.encoders.text_head import build_text_head, encode_classes  # noqa: E402
 from viewvote.encoders.tunable import DeepPromptTunable, PromptTunable, VisionTunable  # noqa: E402
 from viewvote.errors import UnsupportedEncoderError  # noqa: E402
 
@@ -33,7 +43,14 @@ SIGLIP = {
         "pool_type": "last",
     },
 }
+COCA = {
+    "custom_text": True,
+    "vision_cfg": VISION | {"attentional_pool": True, "attn_pooler_heads": 2, "output_tokens": True},
+    "text_cfg": TEXT | {"context_length": 76, "embed_cls": True, "output_tokens": True},
+    "multimodal_cfg": {"context_length": 76, "width": 24, "heads": 2, "layers": 1},
+}
 KINDS = {
+    "coca": COCA,
     "clip": {},
     "quickgelu": {"quick_gelu": True},
     "custom-text": {"custom_text": True},
@@ -87,7 +104,9 @@ def test_scores_of_an_image_are_open_clips_own(encoder, theirs, size, draw, atol
     model, preprocess, tokenizer = theirs
     image, texts = picture(*size), [f"a photo of a {name}." for name in NAMES]
     with torch.no_grad():
-        expected, _ = model.get_logits(preprocess(image)[None], tokenizer(texts))
+        images = model.encode_image(preprocess(image)[None], normalize=True)
+        expected = model.logit_scale.exp() * images @ model.encode_text(tokenizer(texts), normalize=True).T
+        expected += 0 if model.logit_bias is None else model.logit_bias
     cosines = encoder.encode_images(draw(image, encoder.image_spec)) @ encoder.encode_texts(texts).T
     ours = encoder.logit_scale * cosines + encoder.logit_bias
     np.testing.assert_allclose(ours, expected.numpy(), atol=atol)
@@ -118,14 +137,15 @@ def test_half_precision_changes_no_prediction_on_separated_inputs(folder, encode
 def test_abilities_follow_the_towers(kind, encoder):
     assert isinstance(encoder, Encoder)
     assert isinstance(encoder, VisionTunable)
-    assert isinstance(encoder, PromptTunable) == (kind != "siglip")
+    assert isinstance(encoder, PromptTunable) == (kind not in {"siglip", "coca"})
     assert isinstance(encoder, DeepPromptTunable) == (kind in {"clip", "quickgelu", "custom-text"})
 
 
 def test_clip_is_scored_by_softmax_and_siglip_by_sigmoid_with_its_bias(kind, encoder):
     scale = 1 / 0.07  # both upstreams start here
     assert encoder.logit_scale == pytest.approx(scale, rel=1e-6)
-    expected = ("sigmoid", -10.0, 64) if kind == "siglip" else ("softmax", 0.0, 77)
+    clip = ("softmax", 0.0, 76 if kind == "coca" else 77)
+    expected = ("sigmoid", -10.0, 64) if kind == "siglip" else clip
     assert (encoder.scoring, encoder.logit_bias, encoder.context_length) == expected
 
 
@@ -150,3 +170,20 @@ def test_a_short_context_is_kept(tmp_path):
     )
     assert encoder.context_length == 16
     assert encoder.token_ids(["word " * 40]).shape == (1, 16)
+
+
+def test_a_second_start_with_the_same_labels_encodes_no_text(folder, tmp_path):
+    first, second = (
+        build_text_head(
+            load_encoder(f"open_clip:local-dir:{folder}", CPU), NAMES, templates=TEMPLATES, cache_dir=tmp_path
+        )
+        for _ in range(2)
+    )
+    assert (first.cached, second.cached) == (False, True)
+    np.testing.assert_array_equal(first.features, second.features)
+
+
+def test_a_classifier_runs_on_it(encoder):
+    prediction = Classifier(encoder, labels=["cat", "dog", "red fox"], n_views=6)(picture(90, 70))
+    assert prediction.label in {"cat", "dog", "red fox"}
+    assert prediction.votes.sum() == 1  # int(6 * 0.3)

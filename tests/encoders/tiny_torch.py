@@ -51,6 +51,7 @@ def write_open_clip(folder: Path, *, seed: int = 0, preprocess: dict[str, Any] |
 
 def build_open_clip(config: dict[str, Any], *, seed: int = 0) -> torch.nn.Module:
     kind = open_clip.CustomTextCLIP if config.get("custom_text") else open_clip.CLIP
+    kind = open_clip.CoCa if "multimodal_cfg" in config else kind
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = kind(**{k: v for k, v in config.items() if k != "custom_text"})

@@ -11,7 +11,7 @@ from safetensors import SafetensorError
 from torch import nn
 from transformers import MODEL_MAPPING, AutoConfig, AutoImageProcessor, AutoModel, AutoTokenizer
 
-from ..errors import CheckpointError, ModelNotFoundError, UnsupportedEncoderError
+from ..errors import CheckpointError, MissingExtraError, ModelNotFoundError, UnsupportedEncoderError
 from .base import LoadOptions
 
 T = TypeVar("T")
@@ -40,7 +40,9 @@ def load_parts(place: str, options: LoadOptions) -> Parts:
             return reader(source, **shared, **more)
         except OSError as error:
             raise _not_found(place, what, offline=offline and source == place) from error
-        except (ValueError, KeyError, ImportError) as error:
+        except ImportError as error:
+            raise MissingExtraError(f"{what} of hf:{place} needs one more package: {str(error).strip()}") from error
+        except (ValueError, KeyError) as error:
             raise UnsupportedEncoderError(f"transformers cannot read {what} of hf:{place}: {error}") from error
 
     if folder.is_dir() and not (folder / "config.json").is_file():

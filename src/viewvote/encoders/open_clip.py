@@ -5,7 +5,7 @@ from math import exp
 from pickle import UnpicklingError
 from typing import Any, cast
 
-from ..errors import CheckpointError, MissingExtraError, ModelNotFoundError, UnsupportedEncoderError
+from ..errors import CheckpointError, MissingExtraError, ModelNotFoundError, UnsupportedEncoderError, UsageError
 from ..types import ImageSpec, Interpolation, ResizeMode
 from .base import Encoder, LoadOptions
 
@@ -30,6 +30,7 @@ def load(rest: str, options: LoadOptions) -> Encoder:
     pick_device(options.device)  # complain before a download, not after it
     pick_dtype(options.dtype)
     source = find_source(rest, options)
+    _check_offline(source, rest, options)
     model = _create(source, rest)
     kind = _encoder_class(model)
     tokenizer = _tokenizer(source, options)
@@ -170,6 +171,16 @@ def _create(source: Source, rest: str) -> nn.Module:
             f"the weights of open_clip:{rest} do not fit: {error}. Expected a safetensors file, or a torch file that "
             "holds tensors only, made for this architecture."
         ) from error
+
+
+def _check_offline(source: Source, rest: str, options: LoadOptions) -> None:
+    """Refuse to break the promise: open_clip asks the hub for the configuration of text towers from transformers."""
+    name = open_clip.get_model_config(source.name)["text_cfg"].get("hf_model_name")
+    if name and options.offline and not constants.HF_HUB_OFFLINE:
+        raise UsageError(
+            f"open_clip:{rest} has a text tower from transformers ({name}), which open_clip looks up on the hub. "
+            "To stay offline, set HF_HUB_OFFLINE=1 in the environment."
+        )
 
 
 def _tokenizer(source: Source, options: LoadOptions) -> Any:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Literal
+from zlib import crc32
 
 import numpy as np
 import torch
@@ -18,7 +19,6 @@ from .tunable import Snapshot
 
 IMAGE_BATCH = 64
 TEXT_BATCH = 256
-SAMPLES_PER_TENSOR = 4096
 PROBE = ("a photo of a cat.", "Zwölf große Boxkämpfer; 1234567890 & <html>!", "naïve façade 東京 🙂")
 DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
@@ -108,16 +108,15 @@ class TorchEncoder(ABC):
     def fingerprint(self) -> str:
         """A hash of the text tower's structure, weights and tokenizer, and of the precision they run in.
 
-        Each tensor counts with the exact sum of its bits and evenly spaced samples of them: any single changed weight
-        shows, and 250 MB take about as long as one text.
+        Each tensor counts with a checksum: 0.1 s for ViT-B/16's 250 MB, a third of what a cryptographic hash takes.
         """
         text_tower = {k: v for k, v in self.model.state_dict().items() if not k.startswith(self.vision_prefixes)}
         modules = [f"{k}: {m}" for k, m in self.model.named_children() if not f"{k}.".startswith(self.vision_prefixes)]
         digest = blake2b(repr((type(self.model).__name__, str(self.dtype), modules)).encode(), digest_size=16)
         digest.update(self.token_ids(PROBE).numpy().tobytes())
         for name, tensor in sorted(text_tower.items()):
-            digest.update(f"{name}{tuple(tensor.shape)}".encode())
-            digest.update(_tensor_bits(tensor))
+            checksum = crc32(tensor.detach().cpu().reshape(-1).view(torch.uint8).numpy())
+            digest.update(f"{name} {tuple(tensor.shape)} {checksum}\n".encode())
         return digest.hexdigest()
 
     def encode_images(self, views: UInt8) -> Float32:
@@ -189,12 +188,3 @@ def chunked(items: Sequence[str], size: int) -> Iterator[list[str]]:
     """Lists of at most `size` items, in order."""
     for start in range(0, len(items), size):
         yield list(items[start : start + size])
-
-
-def _tensor_bits(tensor: Tensor) -> bytes:
-    """The exact sum of a tensor's bits and evenly spaced samples of its bytes."""
-    flat = tensor.detach().reshape(-1)
-    as_integers = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[flat.element_size()]
-    bits = flat.view(as_integers)
-    samples = bits[:: max(1, len(bits) // SAMPLES_PER_TENSOR)].cpu().numpy()
-    return int(bits.sum(dtype=torch.int64)).to_bytes(8, "little", signed=True) + samples.tobytes()
