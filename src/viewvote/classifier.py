@@ -15,7 +15,7 @@ from .errors import UsageError, ViewvoteError
 from .images import ImageLimits, ImageSource
 from .methods import METHODS, Decision, Episode, Method, StreamingMethod, Teacher, TuningMethod, ViewLogits
 from .prompts import resolve_templates
-from .samples import PREPARING, Sample, prepare, prepare_ahead
+from .samples import PREPARING, Augment, Sample, checked_augment, prepare, prepare_ahead
 from .types import Float32, Int64, Prediction, Trace, ViewTrace
 from .views import View
 
@@ -37,6 +37,7 @@ class Classifier:
     teacher        a stronger model: `model` then only chooses the views, and the teacher votes on those
     abstain_below  predictions with less confidence than this get no label
     seed           the views of an image depend on this and on its content, on nothing else
+    augment        "crops", the paper's views, or "augmix": the same crops mixed, as TPT and RLCF on fine-grained sets
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Classifier:
         options: LoadOptions | None = None,
         limits: ImageLimits | None = None,
         cache_dir: Path | None = None,
+        augment: Augment = "crops",
     ) -> None:
         self.labels = checked_labels(labels)
         self.method = _method(method, keep)
@@ -61,6 +63,7 @@ class Classifier:
         if teacher is not None and not getattr(self.method, "asks_teacher", False):
             raise UsageError(f"method {self.method.name!r} asks no teacher; use 'zero', or leave the teacher out.")
         self.n_views = _checked_views(n_views)
+        self.augment = checked_augment(augment)
         default = getattr(self.method, "templates", "photo")
         self.templates = resolve_templates(default if templates is None else templates)
         if not 0 <= abstain_below <= 1:
@@ -99,6 +102,7 @@ class Classifier:
             seed=self.seed,
             limits=self.limits,
             cache_dir=self.cache_dir,
+            augment=self.augment,
         )
 
     def __call__(self, image: ImageSource) -> Prediction:
@@ -157,7 +161,8 @@ class Classifier:
 
     def _prepare(self, image: ImageSource) -> Sample:
         n_views = self.method.views_used(self.n_views)
-        return prepare(image, self.encoder.image_spec, n_views=n_views, seed=self.seed, limits=self.limits)
+        spec = self.encoder.image_spec
+        return prepare(image, spec, n_views=n_views, seed=self.seed, limits=self.limits, augment=self.augment)
 
     def _predict(self, samples: list[Sample]) -> list[Prediction]:
         """The predictions of prepared samples, encoded together."""
