@@ -1,5 +1,7 @@
 """TPT against a naive CLIP in float64: its loss, its gradient, its step, its answer."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -24,6 +26,7 @@ from tuning_cases import (
 )
 
 from viewvote.classifier import Classifier
+from viewvote.encoders import LoadOptions, load_encoder
 from viewvote.encoders.toy import ToyEncoder
 from viewvote.errors import NonFiniteError, UnsupportedEncoderError, UsageError
 from viewvote.methods import METHODS
@@ -119,6 +122,23 @@ def test_the_trace_tells_what_the_views_said_before_tuning(zoo):
     np.testing.assert_allclose(decision.view_entropy, naive_entropy(p), atol=1e-5)
     np.testing.assert_allclose(decision.view_top_probability, p.max(axis=1), atol=1e-5)
     assert (decision.votes, decision.notes, decision.marginal_before) == (None, (), None)
+
+
+def test_views_are_chosen_by_the_context_whatever_the_templates_say(zoo):
+    episode = episode_on(zoo.plain)
+    other = replace(episode, logits=-episode.logits, text=-episode.text)
+    decisions = [Tpt(keep=0.5).adapt(one) for one in (episode, other)]
+    np.testing.assert_array_equal(decisions[0].view_kept, decisions[1].view_kept)
+    np.testing.assert_array_equal(decisions[0].scores, decisions[1].scores)
+
+
+def test_a_model_in_half_precision_is_tuned_in_full(zoo):
+    half = load_encoder(zoo.plain.model_id, LoadOptions(device="cpu", dtype="bf16"))
+    with context_student(half, episode_on(half), words=WORDS, chunk=64) as student:
+        decision = tune(student, Recipe(0.5, 5e-3, 0.01, 1), loss_on=agreement)
+        assert student.parameters[0].dtype == torch.float32
+    expected = Tpt(keep=0.5).adapt(episode_on(zoo.plain))
+    np.testing.assert_allclose(decision.scores, expected.scores, atol=0.1)
 
 
 def test_on_coop_the_context_starts_from_the_checkpoint(zoo):

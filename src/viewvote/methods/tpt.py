@@ -18,6 +18,8 @@ MAPLE_LR = 4e-2
 class Tpt:
     """One AdamW step on p-bar's entropy over the kept views, then the source view answers; defaults of its authors.
 
+    A prompt is the tuned vectors and a class name, so templates do not apply.
+
     words            what the context vectors start from; with a CoOp model they start from CoOp's
     lr               None is 5e-3 for context vectors, and 4e-2 for all prompts of a MaPLe model, the value with which
                      PromptAlign's authors ran TPT on it
