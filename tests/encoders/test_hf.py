@@ -99,6 +99,21 @@ def test_siglip_texts_are_lower_case_filled_up_and_unmasked(kind, encoder):
         assert tokens["input_ids"].tolist() == [words + [padding] * (64 - len(words))]
 
 
+def test_a_siglip_tokenizer_without_manners_gives_the_same_features(tmp_path):
+    write_siglip(tmp_path)
+    texts = ["A Photo of the CAT.", "red fox"]
+    expected = load_encoder(f"hf:{tmp_path}", CPU).encode_texts(texts)
+    for file, changes in [
+        ("tokenizer.json", {"normalizer": None}),  # keeps capital letters
+        ("tokenizer_config.json", {"model_input_names": ["input_ids", "attention_mask"]}),  # masks the padding
+    ]:
+        (tmp_path / file).write_text(json.dumps(json.loads((tmp_path / file).read_text()) | changes))
+    encoder = load_encoder(f"hf:{tmp_path}", CPU)
+    assert encoder.tokenizer(["CAT"]).keys() == {"input_ids", "attention_mask"}
+    assert encoder.tokenizer(["CAT"])["input_ids"] != encoder.tokenizer(["cat"])["input_ids"]
+    np.testing.assert_allclose(encoder.encode_texts(texts), expected, atol=1e-6)
+
+
 def test_scale_bias_and_scoring_are_the_models_own(kind, encoder):
     if kind == "clip":
         assert (encoder.scoring, encoder.logit_bias, encoder.context_length) == ("softmax", 0.0, 77)

@@ -158,9 +158,8 @@ class TorchEncoder(ABC):
     def restore_vision(self, snapshot: Snapshot) -> None:
         """Put a snapshot back bit for bit, drop gradients and freeze the tower again."""
         state = self.model.state_dict()
-        with torch.no_grad():
-            for name, value in snapshot.items():
-                state[name].copy_(value)
+        for name, value in snapshot.items():
+            state[name].copy_(value)
         for name, parameter in self.model.named_parameters():
             if name.startswith(self.vision_prefixes):
                 parameter.grad = None

@@ -1,0 +1,133 @@
+"""Files of a hub repository: downloaded once with a progress bar, found offline, or an error that says what to fetch.
+
+A dropped connection is resumed where it stopped, and a finished file is never fetched again. Whether a download
+that was killed with its process continues or starts over is up to the installed huggingface_hub (2.x starts over).
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+
+from ..errors import ModelNotFoundError, UsageError
+
+_REPO_ID = re.compile(r"[\w.-]+/[\w.-]+")
+
+
+def is_repo_id(text: str) -> bool:
+    """Whether `text` reads as "owner/name" of a hub repository, with or without "@revision"."""
+    repo = text.partition("@")[0]
+    return bool(_REPO_ID.fullmatch(repo)) and not repo.startswith((".", "-"))
+
+
+class HubRepo:
+    """One revision of a hub repository, given as "owner/name" or "owner/name@revision".
+
+    The first file pins the commit, so all files come from the same one even if the branch moves in between. Bars are
+    shown where stderr is a terminal, unless `progress` is off.
+    """
+
+    def __init__(
+        self, repo: str, *, cache_dir: Path | None = None, offline: bool = False, progress: bool = True
+    ) -> None:
+        if not is_repo_id(repo):
+            raise UsageError(f"{repo!r} is not a hub repository; expected owner/name or owner/name@revision.")
+        self.name, _, revision = repo.partition("@")
+        self.revision: str | None = revision or None
+        self.cache_dir, self.offline, self.progress = cache_dir, offline, progress
+        self._endpoint = os.environ.get("HF_ENDPOINT") or None
+
+    def fetch(self, filename: str) -> Path:
+        """The local path of a file, downloaded if need be; an error where it is not to be had."""
+        path, reason = self._get(filename)
+        if path is None:
+            raise ModelNotFoundError(f"cannot get {filename} of {self.name}: {reason} {self._advice(filename)}")
+        return path
+
+    def find(self, filename: str) -> Path | None:
+        """The local path of a file the repository may not have; None where it has not, or where nothing is known."""
+        return self._get(filename)[0]
+
+    @cached_property
+    def _is_reachable(self) -> bool:
+        """Whether the hub answers at all. The download itself would retry for some twenty seconds before giving up."""
+        from huggingface_hub import errors, get_hf_file_metadata, hf_hub_url
+
+        try:
+            get_hf_file_metadata(hf_hub_url(self.name, "config.json", endpoint=self._endpoint), timeout=10)
+        except errors.HfHubHTTPError:
+            return True  # an answer, if a refusal
+        except _transport_errors():
+            return False
+        return True
+
+    def _get(self, filename: str) -> tuple[Path | None, str]:
+        """The path and "", or None and why."""
+        from huggingface_hub import errors, hf_hub_download
+
+        local_only = self.offline or not self._is_reachable
+        try:
+            with _progress_bars(shown=self.progress):
+                path = hf_hub_download(
+                    self.name,
+                    filename,
+                    revision=self.revision,
+                    cache_dir=self.cache_dir,
+                    local_files_only=local_only,
+                    endpoint=self._endpoint,
+                )
+        except errors.LocalEntryNotFoundError:
+            return None, _OFFLINE if self.offline else _NO_NETWORK
+        except errors.GatedRepoError:
+            return None, "the repository is gated; accept its terms on its page and run `hf auth login`."
+        except errors.RepositoryNotFoundError:
+            return None, "there is no such repository, or it is private and you are not logged in."
+        except errors.RevisionNotFoundError:
+            return None, f"the repository has no revision {self.revision!r}."
+        except errors.EntryNotFoundError:
+            return None, "the repository has no such file."
+        except _transport_errors() as error:
+            return None, f"the download failed ({type(error).__name__}: {error})."
+        self._pin(Path(path), filename)
+        return Path(path), ""
+
+    def _pin(self, path: Path, filename: str) -> None:
+        """Keep to the commit that the cache folder `.../snapshots/<commit>/<filename>` names."""
+        snapshot = path.parents[len(Path(filename).parts) - 1]
+        if snapshot.parent.name == "snapshots":
+            self.revision = snapshot.name
+
+    def _advice(self, filename: str) -> str:
+        revision = f" --revision {self.revision}" if self.revision else ""
+        return (
+            f"With a network, `hf download {self.name} {filename}{revision}` puts it into the cache; "
+            f"or copy the model's files into a folder by other means and name the folder instead of the repository."
+        )
+
+
+_OFFLINE = "it is not in the cache and offline mode is on."
+_NO_NETWORK = "it is not in the cache and the hub cannot be reached."
+
+
+def _transport_errors() -> tuple[type[Exception], ...]:
+    """OSError and the base error of the HTTP client that the installed huggingface_hub uses (requests, httpx, ...)."""
+    from huggingface_hub import errors
+
+    return (OSError, *(base for base in errors.HfHubHTTPError.__bases__ if issubclass(base, Exception)))
+
+
+@contextmanager
+def _progress_bars(*, shown: bool) -> Iterator[None]:
+    """Silence the hub's progress bars for a while unless they are wanted."""
+    from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+
+    if shown or are_progress_bars_disabled():
+        yield
+        return
+    disable_progress_bars()
+    try:
+        yield
+    finally:
+        enable_progress_bars()

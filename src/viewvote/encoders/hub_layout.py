@@ -1,0 +1,139 @@
+"""The common hub layout of ONNX CLIP repositories (`onnx/vision_model*.onnx`, ...) read as if it were a pack."""
+
+from pathlib import Path
+from typing import Any
+
+from ..errors import CheckpointError, ModelNotFoundError
+from ..types import ImageSpec, Interpolation, ResizeMode
+from .pack_config import FILE, PackConfig, check_format, parse_config, read_json
+
+SIDE_FILES = ("config.json", "preprocessor_config.json", "tokenizer.json")
+OPTIONAL_FILES = (FILE, "tokenizer_config.json")
+CLIP_SCALE = 100.0
+"""CLIP's learned scale is inside the weights of its joint graph, not in these repositories; OpenAI's and LAION's models
+were trained with it clipped at 100, and end there."""
+
+_FP32, _FP16, _INT8 = ("",), ("_fp16",), ("_quantized", "_int8", "_uint8")
+_SUFFIXES = {"fp32": _FP32, "int8": _INT8, "auto": _FP32 + _FP16 + _INT8}
+_RESAMPLE: dict[int, Interpolation] = {0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic"}
+_SIGMOID_FAMILIES = ("siglip", "siglip2")
+
+
+def graph_names(tower: str, precision: str) -> list[str]:
+    """The files that may hold a tower ("vision" or "text"), best first.
+
+    "auto" prefers full precision: the quantised files of the hub use ranges measured while running, whose accuracy
+    nobody has stated, unlike the calibrated int8 tower of a pack.
+    """
+    return [f"onnx/{tower}_model{suffix}.onnx" for suffix in _SUFFIXES[precision]]
+
+
+def read_layout(folder: Path, *, name: str) -> PackConfig:
+    """The configuration that the repository's own JSON files amount to; `dim` 0 stands for what the graph says."""
+    model = read_json(folder / "config.json")
+    family = str(model.get("model_type", ""))
+    text = model.get("text_config") or {}
+    tokenizer = _read_optional(folder / "tokenizer_config.json")
+    sigmoid = family in _SIGMOID_FAMILIES
+    data: dict[str, Any] = {
+        "format": "viewvote-pack-1",
+        "name": name,
+        **_image_fields(read_json(folder / "preprocessor_config.json"), source=folder / "preprocessor_config.json"),
+        "context_length": _context_length(text, tokenizer, default=64 if sigmoid else 77),
+        "dim": 1,
+        "pad_id": _pad_id(folder / "tokenizer.json", tokenizer, text),
+        "scoring": "sigmoid" if sigmoid else "softmax",
+        # SigLIP was trained on full contexts without a mask; CLIP's causal text tower never looks at padding.
+        "pad_to": "max" if sigmoid else "longest",
+    }
+    if not sigmoid:
+        data |= {"scale": CLIP_SCALE, "bias": 0.0}
+    override = folder / FILE
+    if override.is_file():
+        extra = read_json(override)
+        check_format(extra, source=str(override))
+        data |= extra
+    if "scale" not in data or "bias" not in data:
+        raise CheckpointError(_NEEDS_SCALE.format(family=family, folder=folder, file=FILE))
+    config = parse_config(data, source=str(folder))
+    return config if "dim" in _read_optional(override) else _without_dim(config)
+
+
+_NEEDS_SCALE = (
+    "{folder} holds a {family} model, whose learned scale and bias are not in this layout and cannot be guessed. "
+    'Copy the files into a folder of your own and add {file} with {{"format": "viewvote-pack-1", "scale": ..., "bias": '
+    "...}}, taken from the original checkpoint (exp of logit_scale, and logit_bias), or export the original with "
+    "`viewvote export hf:REPO --out DIR`."
+)
+
+
+def _without_dim(config: PackConfig) -> PackConfig:
+    return PackConfig(**{**config.__dict__, "dim": 0})
+
+
+def _read_optional(path: Path) -> dict[str, Any]:
+    return read_json(path) if path.is_file() else {}
+
+
+def _image_fields(data: dict[str, Any], *, source: Path) -> dict[str, Any]:
+    """size, mean, std, interpolation, resize and short_side of a `preprocessor_config.json`."""
+    crop = data.get("crop_size") if data.get("do_center_crop", "crop_size" in data) else None
+    resized, squash = _pixels(data.get("size"))
+    cropped, _ = _pixels(crop)
+    size = cropped or resized
+    if size is None:
+        raise CheckpointError(f"{source}: no square image size in 'size' or 'crop_size'.")
+    mode: ResizeMode = "squash" if squash or not cropped else "shortest"
+    fields: dict[str, Any] = {"size": size, "resize": mode}
+    if mode == "shortest":
+        fields["short_side"] = max(resized or size, size)
+    resample = data.get("resample", 3)
+    if resample not in _RESAMPLE:
+        raise CheckpointError(f"{source}: 'resample' is {resample!r}, expected one of {sorted(_RESAMPLE)}.")
+    default = ImageSpec(size=size)
+    normalise = data.get("do_normalize", True)
+    fields["mean"] = data.get("image_mean", list(default.mean)) if normalise else [0.0, 0.0, 0.0]
+    fields["std"] = data.get("image_std", list(default.std)) if normalise else [1.0, 1.0, 1.0]
+    return fields | {"interpolation": _RESAMPLE[resample]}
+
+
+def _pixels(size: Any) -> tuple[int | None, bool]:
+    """The length of a size entry and whether it means both sides; (None, False) where it says nothing usable."""
+    if isinstance(size, int):
+        return size, False
+    if isinstance(size, dict):
+        if "shortest_edge" in size:
+            return size["shortest_edge"], False
+        if "height" in size and size["height"] == size.get("width"):
+            return size["height"], True
+    return None, False
+
+
+def _context_length(text: dict[str, Any], tokenizer: dict[str, Any], *, default: int) -> int:
+    """The model's own limit; tokenizer files write absurd numbers for "no limit"."""
+    limits = [n for n in (text.get("max_position_embeddings"), tokenizer.get("model_max_length")) if isinstance(n, int)]
+    return min([n for n in limits if 0 < n < 100_000], default=default)
+
+
+def _pad_id(path: Path, tokenizer: dict[str, Any], text: dict[str, Any]) -> int:
+    """The id of the tokenizer's padding token; `config.json` comes last, as old CLIP models state a wrong one."""
+    token = tokenizer.get("pad_token")
+    content = token.get("content") if isinstance(token, dict) else token
+    data = read_json(path)
+    padding = data.get("padding") or {}
+    added = {entry.get("content"): entry.get("id") for entry in data.get("added_tokens") or []}
+    vocabulary = (data.get("model") or {}).get("vocab")
+    known = vocabulary if isinstance(vocabulary, dict) else {}
+    found = next((i for i in (added.get(content), known.get(content), padding.get("pad_id")) if i is not None), None)
+    return int(found if found is not None else text.get("pad_token_id") or 0)
+
+
+def find_graph(folder: Path, tower: str, precision: str) -> Path:
+    """The best file in the folder for a tower."""
+    names = graph_names(tower, precision)
+    for name in names:
+        if (folder / name).is_file():
+            return folder / name
+    raise ModelNotFoundError(
+        f"{folder} has no {tower} tower for precision {precision!r}; expected {' or '.join(names)}."
+    )
