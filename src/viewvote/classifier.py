@@ -13,9 +13,9 @@ from .encoders import Encoder, LoadOptions, load_encoder
 from .encoders.text_head import TextHead, build_text_head
 from .errors import UsageError, ViewvoteError
 from .images import ImageLimits, ImageSource
-from .methods import METHODS, Decision, Method, StreamingMethod, ViewLogits
+from .methods import METHODS, Decision, Episode, Method, StreamingMethod, Teacher, TuningMethod, ViewLogits
 from .prompts import resolve_templates
-from .samples import PREPARING, Sample, prepare, prepare_ahead
+from .samples import PREPARING, Augment, Sample, checked_augment, prepare, prepare_ahead
 from .types import Float32, Int64, Prediction, Trace, ViewTrace
 from .views import View
 
@@ -37,6 +37,7 @@ class Classifier:
     teacher        a stronger model: `model` then only chooses the views, and the teacher votes on those
     abstain_below  predictions with less confidence than this get no label
     seed           the views of an image depend on this and on its content, on nothing else
+    augment        "crops", the paper's views, or "augmix": the same crops mixed, as TPT and RLCF on fine-grained sets
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Classifier:
         options: LoadOptions | None = None,
         limits: ImageLimits | None = None,
         cache_dir: Path | None = None,
+        augment: Augment = "crops",
     ) -> None:
         self.labels = checked_labels(labels)
         self.method = _method(method, keep)
@@ -61,6 +63,7 @@ class Classifier:
         if teacher is not None and not getattr(self.method, "asks_teacher", False):
             raise UsageError(f"method {self.method.name!r} asks no teacher; use 'zero', or leave the teacher out.")
         self.n_views = _checked_views(n_views)
+        self.augment = checked_augment(augment)
         default = getattr(self.method, "templates", "photo")
         self.templates = resolve_templates(default if templates is None else templates)
         if not 0 <= abstain_below <= 1:
@@ -71,6 +74,8 @@ class Classifier:
         self.cache_dir = cache_dir
         self.encoder = load_encoder(model, options) if isinstance(model, str) else model
         self.teacher = load_encoder(teacher, options) if isinstance(teacher, str) else teacher
+        if isinstance(self.method, TuningMethod):
+            self.method.check(self.encoder, self.teacher)
         self.text_head = self._head(self.encoder)
         self.teacher_head = self._head(self.teacher) if self.teacher is not None else None
 
@@ -97,6 +102,7 @@ class Classifier:
             seed=self.seed,
             limits=self.limits,
             cache_dir=self.cache_dir,
+            augment=self.augment,
         )
 
     def __call__(self, image: ImageSource) -> Prediction:
@@ -155,7 +161,8 @@ class Classifier:
 
     def _prepare(self, image: ImageSource) -> Sample:
         n_views = self.method.views_used(self.n_views)
-        return prepare(image, self.encoder.image_spec, n_views=n_views, seed=self.seed, limits=self.limits)
+        spec = self.encoder.image_spec
+        return prepare(image, spec, n_views=n_views, seed=self.seed, limits=self.limits, augment=self.augment)
 
     def _predict(self, samples: list[Sample]) -> list[Prediction]:
         """The predictions of prepared samples, encoded together."""
@@ -172,17 +179,11 @@ class Classifier:
     def _decide(self, sample: Sample, features: Float32, encode: float) -> Prediction:
         """One image's prediction; its logits are computed alone, so they do not depend on the batch it came in."""
         start = perf_counter()
-        views = ViewLogits(
-            logits=self.text_head.logits(features, self.encoder)[None],
-            logit_scale=self.encoder.logit_scale,
-            logit_bias=self.encoder.logit_bias,
-            scoring=self.encoder.scoring,
-            tie_draws=[sample.tie_draw],
-            features=features[None],
-            text=self.text_head.features,
-            teacher=partial(self._ask_teacher, sample) if self.teacher is not None else None,
-        )
-        decision = self._decider.decide(views)[0]
+        logits = self.text_head.logits(features, self.encoder)
+        if isinstance(self._decider, TuningMethod):
+            decision = self._decider.adapt(self._episode(sample, features, logits))
+        else:
+            decision = self._decider.decide(self._view_logits(sample, features, logits))[0]
         timings = {**sample.timings, "encode": encode, "decide": perf_counter() - start}
         return Prediction(
             labels=self.labels,
@@ -201,7 +202,30 @@ class Classifier:
             path=sample.path,
             timings={**timings, "total": sum(timings.values())},
             trace=_trace(sample.views, decision, self.labels),
+            notes=decision.notes,
         )
+
+    def _view_logits(self, sample: Sample, features: Float32, logits: Float32) -> ViewLogits:
+        """What a training-free method decides on."""
+        return ViewLogits(
+            logits=logits[None],
+            logit_scale=self.encoder.logit_scale,
+            logit_bias=self.encoder.logit_bias,
+            scoring=self.encoder.scoring,
+            tie_draws=[sample.tie_draw],
+            features=features[None],
+            text=self.text_head.features,
+            teacher=partial(self._ask_teacher, sample) if self.teacher is not None else None,
+        )
+
+    def _episode(self, sample: Sample, features: Float32, logits: Float32) -> Episode:
+        """What a tuning method adapts to."""
+        teacher = None
+        if self.teacher is not None and self.teacher_head is not None:
+            draw = partial(sample.pixels_for, spec=self.teacher.image_spec, drawn_for=self.encoder.image_spec)
+            teacher = Teacher(self.teacher, self.teacher_head.features, lambda chosen: draw(list(chosen)))
+        text = self.text_head.features
+        return Episode(self.encoder, self.labels, sample.pixels, features, logits, text, teacher)
 
     def _ask_teacher(self, sample: Sample, kept: Int64) -> Float32:
         """The teacher's logits (1, kept, classes) of the kept views of one image."""
@@ -258,4 +282,5 @@ def _trace(views: Sequence[View], decision: Decision, labels: Sequence[str]) -> 
         decision.view_kept.tolist(),
         strict=True,
     )
-    return Trace(tuple(ViewTrace(v.box, v.flip, labels[c], entropy, top, kept) for v, c, entropy, top, kept in rows))
+    seen = tuple(ViewTrace(v.box, v.flip, labels[c], entropy, top, kept) for v, c, entropy, top, kept in rows)
+    return Trace(seen, decision.marginal_before, decision.marginal_after)

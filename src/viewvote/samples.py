@@ -3,20 +3,24 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from time import perf_counter
-from typing import TypeVar
+from typing import Literal, TypeVar, get_args
 
+from .augmix import sample_mixes
 from .errors import ViewvoteError
 from .images import ImageLimits, ImageSource, Photo, open_photo
+from .registry import unknown_name
 from .rng import sample_rng
 from .types import ImageSpec, UInt8
 from .views import View, render_views, sample_views, source_box
 
 PREPARING = 2
 """Images decoded and drawn at the same time while the encoder works."""
+
+Augment = Literal["crops", "augmix"]
 
 T = TypeVar("T")
 
@@ -50,18 +54,32 @@ def prepare(
     dataset: str = "",
     key: str | None = None,
     limits: ImageLimits | None = None,
+    augment: Augment = "crops",
 ) -> Sample:
-    """Everything up to the encoder. A loose image is its own key: a renamed or moved photo keeps its views."""
+    """Everything up to the encoder. A loose image is its own key: a renamed or moved photo keeps its views.
+
+    augment="augmix" mixes the very crops of "crops"; its numbers come from a stream of their own.
+    """
     start = perf_counter()
     photo = open_photo(image, limits=limits)
     key = photo.key if key is None else key
     views = sample_views(photo.size, spec, n_views=n_views, rng=sample_rng(seed=seed, dataset=dataset, key=key))
+    if checked_augment(augment) == "augmix":
+        mixes = sample_mixes(n_views - 1, sample_rng(seed=seed, dataset=dataset, key=key, stream="augmix"))
+        views[1:] = [replace(view, mix=mix) for view, mix in zip(views[1:], mixes, strict=True)]
     tie_draw = float(sample_rng(seed=seed, dataset=dataset, key=key, stream="ties").uniform(1)[0])
     opened = perf_counter()
     pixels = render_views(photo, views, spec)
     timings = {"read": opened - start, "render": perf_counter() - opened}
     path = str(image) if isinstance(image, (str, Path)) else None
     return Sample(photo, views, pixels, path, tie_draw, timings)
+
+
+def checked_augment(augment: Augment) -> Augment:
+    """The kind of views, or an error that names those there are."""
+    if augment not in get_args(Augment):
+        raise unknown_name("kind of views", augment, get_args(Augment))
+    return augment
 
 
 def prepare_ahead(

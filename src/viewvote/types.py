@@ -94,13 +94,21 @@ class ViewTrace:
 
 @dataclass(frozen=True)
 class Trace:
-    """Every view of a prediction, in view order; view 0 is the source view."""
+    """Every view of a prediction, in view order; view 0 is the source view.
+
+    Where a tuning method recorded them, also p-bar of the kept views before and after tuning (Sec. 2: MEM).
+    """
 
     views: tuple[ViewTrace, ...]
+    marginal_before: Float32 | None = None  # (labels,)
+    marginal_after: Float32 | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as JSON-ready values."""
-        return {"views": [view.to_dict() for view in self.views]}
+        out: dict[str, Any] = {"views": [view.to_dict() for view in self.views]}
+        if self.marginal_before is not None and self.marginal_after is not None:
+            out |= {"marginal_before": self.marginal_before.tolist(), "marginal_after": self.marginal_after.tolist()}
+        return out
 
 
 @dataclass(frozen=True)
@@ -116,6 +124,7 @@ class Prediction:
                  scores each label alone (SigLIP), sigmoids that need not; the winner has the largest
     votes        one count per label; None for methods that do not vote
     tie_break    the rule that decided between labels with equally many votes, or None
+    notes        what did not go as planned, in words (a tuning step that was skipped)
     """
 
     labels: tuple[str, ...]
@@ -132,6 +141,7 @@ class Prediction:
     path: str | None = None
     timings: Mapping[str, float] = field(default_factory=dict)
     trace: Trace | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def label(self) -> str | None:
@@ -165,6 +175,8 @@ class Prediction:
             "model": self.model,
             "timings": dict(self.timings),
         }
+        if self.notes:
+            out["notes"] = list(self.notes)
         if trace and self.trace is not None:
             out["trace"] = self.trace.to_dict()
         return out

@@ -1,7 +1,7 @@
 """Views of a photo: sample crop boxes and flips from an rng, then render them to uint8 (Sec. 4.1).
 
 View 0 is the source view: the model's own resize and centre crop. Views 1..N-1 are random resized crops of the full
-image with torchvision's default distribution, flipped with probability one half.
+image with torchvision's default distribution, flipped with probability one half; AugMix may mix them further.
 """
 
 import math
@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 from PIL import Image
 
+from .augmix import Mix, mix_view
 from .errors import UsageError
 from .images import Photo
 from .rng import SampleRng
@@ -43,11 +44,12 @@ _RESAMPLING = {
 
 @dataclass(frozen=True)
 class View:
-    """Where a view looks; `source` marks the one that is resized as the model wants it."""
+    """Where a view looks; `source` marks the one that is resized as the model wants it, `mix` is what AugMix does."""
 
     box: Box
     flip: bool
     source: bool = False
+    mix: Mix | None = None
 
 
 def sample_views(size: tuple[int, int], spec: ImageSpec, *, n_views: int, rng: SampleRng) -> list[View]:
@@ -107,7 +109,8 @@ def render_views(photo: Photo, views: Sequence[View], spec: ImageSpec, *, exact:
 
     def draw(i: int) -> None:
         render = _render_source if views[i].source else _render_crop
-        out[i] = np.asarray(render(levels[factors[i]], views[i], spec, factors[i]))
+        drawn, mix = render(levels[factors[i]], views[i], spec, factors[i]), views[i].mix
+        out[i] = np.asarray(drawn) if mix is None else mix_view(drawn, mix)
 
     list(_pool(os.cpu_count() or 1).map(draw, range(len(views))))  # Pillow resizes without the GIL
     return out

@@ -31,7 +31,8 @@ def unit(shape, seed):
     return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
 
 
-TRAINING_FREE = [name for name in METHODS if hasattr(METHODS.get(name), "decide")]
+WITHOUT_EXTRA = [name for name in METHODS if METHODS.entry(name).extra is None]
+TRAINING_FREE = [name for name in WITHOUT_EXTRA if hasattr(METHODS.get(name), "decide")]
 FEATURES, TEXT = unit((2, 4, 5), 0), unit((3, 5), 1)
 
 

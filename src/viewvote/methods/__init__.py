@@ -1,9 +1,22 @@
 """One file per method; `METHODS.get("zero")` is its class, a frozen dataclass of hyper-parameters."""
 
 from ..registry import Entry, Registry
-from .base import Decision, Method, StreamingMethod, TrainingFreeMethod, ViewLogits
+from .base import Decision, StreamingMethod, TrainingFreeMethod, ViewLogits
+from .episode import Episode, Teacher, TuningMethod
 
-__all__ = ["METHODS", "Decision", "Method", "StreamingMethod", "TrainingFreeMethod", "ViewLogits"]
+__all__ = [
+    "METHODS",
+    "Decision",
+    "Episode",
+    "Method",
+    "StreamingMethod",
+    "Teacher",
+    "TrainingFreeMethod",
+    "TuningMethod",
+    "ViewLogits",
+]
+
+Method = TrainingFreeMethod | StreamingMethod | TuningMethod
 
 METHODS: Registry[type[Method]] = Registry(
     "method",
@@ -16,5 +29,10 @@ METHODS: Registry[type[Method]] = Registry(
         "tda": Entry("viewvote.methods.streaming.tda:Tda", "streaming: caches of past images correct the logits"),
         "dota": Entry("viewvote.methods.streaming.dota:Dota", "streaming: class statistics of past images"),
         "marginal": Entry("viewvote.methods.marginal:Marginal", "mean probability over the confident views"),
+        "tpt": Entry("viewvote.methods.tpt:Tpt", "TPT: prompts tuned to agree over the confident views", "torch"),
+        "promptalign": Entry(
+            "viewvote.methods.promptalign:PromptAlign", "TPT on MaPLe, tokens aligned with source statistics", "torch"
+        ),
+        "rlcf": Entry("viewvote.methods.rlcf:Rlcf", "RLCF: tuned towards what a CLIP teacher rewards", "torch"),
     },
 )

@@ -31,7 +31,11 @@ class ViewLogits:
 
 @dataclass(frozen=True)
 class Decision:
-    """One image's answer: the parts of a Prediction that a method knows, and what each view said."""
+    """One image's answer: the parts of a Prediction that a method knows, and what each view said.
+
+    A tuning method adds `notes` where something did not go as planned and, when asked to record it, p-bar of the kept
+    views before and after tuning.
+    """
 
     index: int
     confidence: float
@@ -43,6 +47,9 @@ class Decision:
     view_entropy: Float32
     view_top_probability: Float32
     view_kept: Bool
+    notes: tuple[str, ...] = ()
+    marginal_before: Float32 | None = None  # (classes,)
+    marginal_after: Float32 | None = None
 
 
 class TrainingFreeMethod(Protocol):
@@ -100,9 +107,6 @@ class StreamingMethod(Protocol):
     def start(self) -> Stream:
         """A stream that has seen nothing."""
         ...
-
-
-Method = TrainingFreeMethod | StreamingMethod
 
 
 def kept_mask(entropy: Float32, keep: float) -> Bool:

@@ -1,0 +1,48 @@
+"""`viewvote statistics`: the source statistics that PromptAlign aligns with, from a folder of images."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .edge import complain, guarded
+
+
+@guarded
+def statistics(
+    images: Annotated[Path, typer.Argument(metavar="FOLDER", help="Images of the source data, in any subfolders.")],
+    model: Annotated[str, typer.Option(help="A MaPLe model: maple:CHECKPOINT@MODEL.")],
+    output: Annotated[Path, typer.Option(help="The safetensors file to write.")],
+    limit: Annotated[int | None, typer.Option(min=1, help="Use only this many images, evenly spaced.")] = None,
+    device: Annotated[str, typer.Option(help="auto | cpu | cuda | mps.")] = "auto",
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,
+) -> None:
+    """Compute the token statistics of a MaPLe model over a folder of images."""
+    from ..encoders import LoadOptions, load_encoder
+    from ..errors import UnsupportedEncoderError, UsageError
+    from ..images import EXTENSIONS
+    from .progress import progress
+
+    if output.suffix != ".safetensors":
+        raise UsageError(f"--output must end in .safetensors; got {output.name!r}.")
+    found = sorted(path for path in images.rglob("*") if path.suffix.lower() in EXTENSIONS)
+    if not found:
+        raise UsageError(f"no image below {images}.")
+    if limit is not None and limit < len(found):
+        found = [found[i * len(found) // limit] for i in range(limit)]
+
+    from ..encoders.learned_prompts import PromptLearner
+    from ..methods.token_statistics import gather_statistics, save_statistics
+
+    encoder = load_encoder(model, LoadOptions(device=device))
+    if not isinstance(encoder, PromptLearner):
+        raise UnsupportedEncoderError(f"{model!r} has no learned prompts; expected maple:CHECKPOINT@MODEL.")
+    with progress(len(found), quiet=quiet) as step:
+
+        def stepping(path: Path) -> Path:
+            step()
+            return path
+
+        save_statistics(gather_statistics(encoder, map(stepping, found)), output)
+    if not quiet:
+        complain(f"statistics of {len(found)} images written to {output}.")

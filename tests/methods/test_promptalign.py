@@ -1,0 +1,305 @@
+"""PromptAlign against its description over a naive MaPLe in float64; its statistics against plain means."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("open_clip")
+
+import torch
+import typer
+from naive_clip import BLOCKS, VISION, random_views
+from PIL import Image
+from tuning_cases import (
+    NAMES,
+    Zoo,
+    episode_on,
+    is_frozen,
+    naive_entropy,
+    naive_kept,
+    naive_softmax,
+    poisoned,
+    probes,
+    recorded,
+    sign_step,
+    slope,
+    state_bits,
+)
+from typer.testing import CliRunner
+
+from viewvote.classifier import Classifier
+from viewvote.cli.statistics import statistics as statistics_command
+from viewvote.errors import CheckpointError, ModelNotFoundError, UnknownNameError, UnsupportedEncoderError, UsageError
+from viewvote.methods import METHODS
+from viewvote.methods.promptalign import PromptAlign, alignment
+from viewvote.methods.students import prompt_student
+from viewvote.methods.token_statistics import (
+    THEIR_FILES,
+    TokenStatistics,
+    gather_statistics,
+    load_statistics,
+    save_statistics,
+)
+from viewvote.methods.tpt import Tpt
+from viewvote.methods.tuning import tune
+
+pytestmark = pytest.mark.torch
+TOKENS = 1 + 4 + 2
+
+
+@pytest.fixture(scope="module")
+def zoo(tmp_path_factory):
+    return Zoo(tmp_path_factory.mktemp("zoo"))
+
+
+def random_statistics(seed=0, blocks=BLOCKS):
+    rng = np.random.default_rng(seed)
+    means = rng.normal(size=(blocks, TOKENS, VISION)).astype(np.float32)
+    return TokenStatistics(means, rng.random((blocks, TOKENS, VISION)).astype(np.float32))
+
+
+def naive_alignment(inputs, statistics, compat):
+    """inputs[view][block] (tokens, width), in the words of the specification."""
+    total = 0.0
+    for b in range(2 if compat == "code" else 3):
+        x = np.array([view[b] for view in inputs])
+        mu = x.sum(axis=0) / len(x)
+        var = ((x - mu) ** 2).sum(axis=0) / len(x)
+        apart = [np.abs(mu - statistics.means[b]), np.abs(var - statistics.variances[b])]
+        if compat == "code":
+            total += sum(0.5 * d.sum() / (TOKENS * VISION) for d in apart)
+        else:
+            total += sum(d.sum() for d in apart)
+    return total
+
+
+def naive_loss(zoo, episode, kept, statistics, compat, **changes):
+    """Entropy plus alignment of a MaPLe whose parameters are those of the checkpoint but for `changes`."""
+    p = {k.removeprefix("prompt_learner."): v.double().numpy() for k, v in zoo.maple_state.items()} | changes
+    deep = [p["compound_prompts_text.0"], p["compound_prompts_text.1"]]
+    text = np.array([zoo.naive.text(f"a photo of a {n.replace('_', ' ')}.", p["ctx"], deep) for n in NAMES])
+    prompts = p["ctx"] @ p["proj.weight"].T + p["proj.bias"]
+    projected = [
+        rows @ p[f"compound_prompt_projections.{i}.weight"].T + p[f"compound_prompt_projections.{i}.bias"]
+        for i, rows in enumerate(deep)
+    ]
+    seen = [zoo.naive.image(view, prompts, projected) for view in episode.pixels[kept]]
+    logits = zoo.maple.logit_scale * np.array([feature for feature, _ in seen]) @ text.T
+    entropy = naive_entropy(naive_softmax(logits).mean(axis=0))
+    return float(entropy + 100 / 3 * naive_alignment([inputs for _, inputs in seen], statistics, compat))
+
+
+def test_the_defaults_are_the_authors():
+    method = PromptAlign()
+    assert (method.keep, method.lr, method.weight_decay, method.steps) == (0.1, 4e-2, 0.01, 1)
+    assert (method.align_weight, method.layers, method.compat) == (100, 3, "code")
+    assert (method._blocks, PromptAlign(compat="paper")._blocks) == (2, 3)  # the off-by-one of the code
+    assert METHODS.get("promptalign") is PromptAlign
+
+
+def test_alignment_by_hand():
+    taps = (torch.tensor([[[1.0, 2.0]], [[3.0, 2.0]]]),)  # two views, one token: means 2, 2; variances 1, 0
+    means, variances = torch.tensor([[[0.0, 2.5]]]), torch.tensor([[[1.0, 2.0]]])
+    assert alignment(taps, means, variances, compat="code").item() == pytest.approx(0.5 * 1.25 + 0.5 * 1.0)
+    assert alignment(taps, means, variances, compat="paper").item() == pytest.approx(2.5 + 2.0)
+
+
+@pytest.mark.parametrize("compat", ["code", "paper"])
+def test_loss_gradient_and_step_are_those_of_the_naive_model(zoo, compat):
+    episode, statistics, seen = episode_on(zoo.maple, n_views=6), random_statistics(), []
+    method = PromptAlign(statistics, compat=compat, keep=0.5)
+    kept = naive_kept(episode.logits, 0.5)
+    sources = [torch.tensor(rows[: method._blocks]) for rows in (statistics.means, statistics.variances)]
+    with prompt_student(zoo.maple, episode, chunk=2) as student:
+        names = list(zoo.maple.prompt_parameters())
+        before = [p.detach().numpy().astype(np.float64) for p in student.parameters]
+        tune(student, method._recipe(), loss_on=recorded(lambda kept: method._loss(kept, *sources), seen))
+        after = [p.detach().numpy().copy() for p in student.parameters]
+        gradients = [p.grad.numpy().astype(np.float64) for p in student.parameters]
+    assert seen[0] == pytest.approx(naive_loss(zoo, episode, kept, statistics, compat), rel=1e-5)
+    own = dict(zip(names, zip(before, gradients, strict=True), strict=True))
+    for name in ("ctx", "compound_prompts_text.0", "compound_prompt_projections.1.weight"):
+        start, gradient = own[name]
+        (direction,) = probes(start.shape, 1)
+        expected = slope(
+            lambda values, name=name: naive_loss(zoo, episode, kept, statistics, compat, **{name: values}),
+            start,
+            direction,
+            size=1e-6,
+        )
+        assert np.sum(gradient * direction) == pytest.approx(expected, rel=5e-3, abs=1e-5), name
+    for old, new, gradient in zip(before, after, gradients, strict=True):
+        np.testing.assert_allclose(new, sign_step(old, gradient, lr=4e-2, weight_decay=0.01), atol=2e-6)
+
+
+def test_the_code_never_aligns_the_last_layers_prompts_and_the_paper_does(zoo):
+    episode, statistics = episode_on(zoo.maple, n_views=6), random_statistics()
+
+    def gradient(compat):
+        """Of the prompts inserted at block 2, from the alignment alone."""
+        method = PromptAlign(statistics, compat=compat)
+        sources = [torch.tensor(rows[: method._blocks]) for rows in (statistics.means, statistics.variances)]
+        with prompt_student(zoo.maple, episode, chunk=64):
+            _, taps = zoo.maple.view_features(episode.pixels[:2], taps=method._blocks)
+            parameter = zoo.maple.prompt_parameters()["compound_prompts_text.1"]
+            total = alignment(taps, *sources, compat=compat)
+            return torch.autograd.grad(total, parameter, allow_unused=True)[0]
+
+    assert gradient("code") is None
+    assert gradient("paper").abs().max() > 0
+
+
+def test_without_weight_it_is_tpt_on_maple(zoo):
+    episode = episode_on(zoo.maple)
+    aligned = PromptAlign(random_statistics(), keep=0.5, align_weight=0.0).adapt(episode)
+    np.testing.assert_allclose(aligned.scores, Tpt(keep=0.5).adapt(episode).scores, atol=1e-5)
+    assert np.abs(PromptAlign(random_statistics(), keep=0.5).adapt(episode).scores - aligned.scores).max() > 1e-3
+
+
+def test_everything_is_put_back_bit_for_bit_also_after_an_error(zoo, monkeypatch):
+    episode, method, before = episode_on(zoo.maple), PromptAlign(random_statistics(), steps=2), state_bits(zoo.maple)
+    method.adapt(episode)
+    assert state_bits(zoo.maple) == before
+    assert is_frozen(zoo.maple)
+    step = torch.optim.AdamW.step
+
+    def fails(optimizer):
+        step(optimizer)
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", fails)
+    with pytest.raises(RuntimeError, match="out of memory"):
+        method.adapt(episode)
+    assert state_bits(zoo.maple) == before
+    assert is_frozen(zoo.maple)
+
+
+def test_an_answer_does_not_depend_on_the_images_before_it(zoo):
+    method = PromptAlign(random_statistics(), keep=0.5)
+    first, second = (episode_on(zoo.maple, seed=seed) for seed in (1, 2))
+    forth = [method.adapt(one).scores for one in (first, second)]
+    back = [method.adapt(one).scores for one in (second, first)]
+    np.testing.assert_array_equal(forth, back[::-1])
+
+
+def test_a_gradient_that_is_not_finite_skips_the_step_and_says_so(zoo, monkeypatch):
+    episode = episode_on(zoo.maple)
+    monkeypatch.setattr(zoo.maple, "view_features", poisoned(zoo.maple.view_features))
+    decision = PromptAlign(random_statistics()).adapt(episode)
+    assert decision.notes == ("step 1 of 1 skipped: non-finite gradient",)
+    np.testing.assert_allclose(decision.scores, naive_softmax(episode.logits[0]), atol=2e-6)
+
+
+def test_p_bar_is_recorded(zoo):
+    episode = episode_on(zoo.maple)
+    decision = PromptAlign(random_statistics(), keep=0.5, record_marginal=True).adapt(episode)
+    expected = naive_softmax(episode.logits[naive_kept(episode.logits, 0.5)]).mean(axis=0)
+    np.testing.assert_allclose(decision.marginal_before, expected, atol=2e-6)
+    assert decision.marginal_after.sum() == pytest.approx(1, abs=1e-5)
+
+
+def test_what_it_needs_is_said_before_any_image(zoo, tmp_path):
+    def classifier(method, encoder=zoo.maple):
+        return Classifier(encoder, labels=NAMES, method=method, n_views=4)
+
+    with pytest.raises(UnsupportedEncoderError, match="tunes the prompts of a MaPLe model"):
+        classifier(PromptAlign(random_statistics()), zoo.plain)
+    with pytest.raises(UsageError, match=r"give PromptAlign\(statistics=...\) a file"):
+        classifier("promptalign")
+    with pytest.raises(UnknownNameError, match="no compat 'papers'"):
+        classifier(PromptAlign(random_statistics(), compat="papers"))
+    with pytest.raises(UsageError, match="layers must be at least 1"):
+        classifier(PromptAlign(random_statistics(), layers=0))
+    with pytest.raises(CheckpointError, match=rf"expected \(blocks, {TOKENS}, {VISION}\) with 2 to {BLOCKS} blocks"):
+        classifier(PromptAlign(TokenStatistics(np.zeros((12, 199, 768)), np.zeros((12, 199, 768)))))
+    with pytest.raises(CheckpointError, match="with 3 to"):
+        classifier(PromptAlign(random_statistics(blocks=2), compat="paper"))
+    with pytest.raises(ModelNotFoundError, match="no checkpoint at"):
+        classifier(PromptAlign(tmp_path / "nothing.safetensors"))
+    prediction = classifier(PromptAlign(random_statistics(blocks=2)))(random_views(1)[0])
+    assert prediction.method == "promptalign"
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_the_authors_two_files_are_read_from_their_folder(tmp_path, dtype):
+    rng = torch.Generator().manual_seed(0)
+    means, variances = torch.randn(12, 199, 768, generator=rng).to(dtype), torch.rand(12, 199, 768, generator=rng)
+    torch.save(means, tmp_path / THEIR_FILES[0])
+    torch.save(variances, tmp_path / THEIR_FILES[1])
+    loaded = load_statistics(tmp_path)
+    np.testing.assert_array_equal(loaded.means, means.float().numpy())
+    np.testing.assert_array_equal(loaded.variances, variances.numpy())
+
+
+def test_files_that_are_no_statistics_are_refused(tmp_path):
+    with pytest.raises(ModelNotFoundError, match=r"no ImgNetpre_vis_means\.pt in"):
+        load_statistics(tmp_path)
+    torch.save({"means": torch.zeros(2, 3, 4)}, tmp_path / THEIR_FILES[0])
+    with pytest.raises(CheckpointError, match="does not hold one tensor"):
+        load_statistics(tmp_path)
+    (tmp_path / THEIR_FILES[0]).write_bytes(b"<html>too many downloads</html>")
+    with pytest.raises(CheckpointError, match="is not a readable torch file"):
+        load_statistics(tmp_path)
+    torch.save(torch.zeros(2, 3, 4), tmp_path / THEIR_FILES[0])
+    torch.save(torch.zeros(2, 3, 5), tmp_path / THEIR_FILES[1])
+    with pytest.raises(CheckpointError, match=r"got means \(2, 3, 4\) and variances \(2, 3, 5\)"):
+        load_statistics(tmp_path)
+    torch.save({"weights": torch.zeros(3)}, tmp_path / "other.pt")
+    with pytest.raises(CheckpointError, match=r"holds \['weights'\]; expected means and variances"):
+        load_statistics(tmp_path / "other.pt")
+    with pytest.raises(CheckpointError, match="negative variance"):
+        TokenStatistics(np.zeros((1, 2, 3), np.float32), np.full((1, 2, 3), -1, np.float32))
+
+
+def test_gathered_statistics_are_the_plain_mean_and_variance(zoo, tmp_path):
+    pixels = random_views(11, 7)  # more than one batch; arrays of the model's size are their own source views
+    gathered = gather_statistics(zoo.maple, list(pixels))
+    with torch.no_grad():
+        _, taps = zoo.maple.view_features(pixels, taps=BLOCKS)
+    inputs = np.stack([tap.double().numpy() for tap in taps])  # (blocks, images, tokens, width)
+    np.testing.assert_allclose(gathered.means, inputs.mean(axis=1), atol=1e-5)
+    np.testing.assert_allclose(gathered.variances, inputs.var(axis=1), atol=1e-5)
+    path = tmp_path / "statistics.safetensors"
+    save_statistics(gathered, path)
+    again = load_statistics(path)
+    np.testing.assert_array_equal(again.means, gathered.means)
+    np.testing.assert_array_equal(again.variances, gathered.variances)
+    with pytest.raises(UsageError, match="at least one image"):
+        gather_statistics(zoo.maple, [])
+
+
+def test_the_command_writes_what_the_method_reads(zoo, tmp_path):
+    for i, pixels in enumerate(random_views(3)):
+        folder = tmp_path / "images" / f"n{i}"
+        folder.mkdir(parents=True)
+        Image.fromarray(pixels).save(folder / "one.PNG")
+    (tmp_path / "images" / "notes.txt").write_text("no image")
+    app = typer.Typer()
+    app.command()(statistics_command)
+    output = tmp_path / "out.safetensors"
+    images = str(tmp_path / "images")
+    result = CliRunner().invoke(app, [images, "--model", zoo.maple.model_id, "--output", str(output)])
+    assert (result.exit_code, result.stderr) == (0, f"viewvote: statistics of 3 images written to {output}.\n")
+    expected = gather_statistics(zoo.maple, list(random_views(3)))
+    np.testing.assert_allclose(load_statistics(output).means, expected.means, atol=1e-6)
+    classifier = Classifier(zoo.maple, labels=NAMES, method=PromptAlign(output), n_views=4)
+    assert classifier(random_views(1)[0]).notes == ()
+    for wrong, message in [
+        ([images, "--model", zoo.plain.model_id, "--output", str(output)], "has no learned prompts"),
+        ([images, "--model", "toy", "--output", "x.pt"], "must end in .safetensors"),
+        ([str(tmp_path / "none"), "--model", "toy", "--output", "x.safetensors"], "no image below"),
+    ]:
+        result = CliRunner().invoke(app, wrong)
+        assert result.exit_code != 0
+        assert message in result.stderr
+
+
+def test_a_limit_takes_evenly_spaced_images(zoo, tmp_path):
+    for i, pixels in enumerate(random_views(4)):
+        Image.fromarray(pixels).save(tmp_path / f"{i}.png")
+    app = typer.Typer()
+    app.command()(statistics_command)
+    output = tmp_path / "out.safetensors"
+    arguments = [str(tmp_path), "--model", zoo.maple.model_id, "--output", str(output), "--limit", "2", "-q"]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    expected = gather_statistics(zoo.maple, list(random_views(4)[[0, 2]]))
+    np.testing.assert_allclose(load_statistics(output).means, expected.means, atol=1e-6)
