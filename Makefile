@@ -9,7 +9,9 @@ EXTRAS := torch,openvino,ray,serve,plots
 .PHONY: demo test check bench clean lock format
 
 demo: $(VENV)/core.stamp
-	@$(BIN)/python examples/demo.py
+	@echo 'viewvote classify examples/photos --labels-file examples/labels.txt --explain demo-output'
+	@$(BIN)/viewvote classify examples/photos --labels-file examples/labels.txt --explain demo-output
+	@echo "Why, as pictures: demo-output/*.png"
 
 test: check
 	$(BIN)/python -m pytest --cov --cov-report=term

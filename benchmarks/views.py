@@ -72,9 +72,8 @@ def main() -> None:
         pairs = [(seconds(reference, data), seconds(ours, data)) for _ in range(rounds)]
         theirs, mine = (statistics.median(column) for column in zip(*pairs, strict=True))
         ratios = sorted(a / b for a, b in pairs)
-        print(
-            f"| {name} | {theirs:.3f} | {mine:.3f} | {statistics.median(ratios):.1f} | {ratios[0]:.1f}-{ratios[-1]:.1f} |"
-        )
+        spread = f"{ratios[0]:.1f}-{ratios[-1]:.1f}"
+        print(f"| {name} | {theirs:.3f} | {mine:.3f} | {statistics.median(ratios):.1f} | {spread} |")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from .encoders import Encoder, LoadOptions, load_encoder
 from .encoders.text_head import TextHead, build_text_head
 from .errors import UsageError, ViewvoteError
 from .images import ImageLimits, ImageSource
-from .methods import METHODS, Decision, TrainingFreeMethod, ViewLogits
+from .methods import METHODS, Decision, Method, StreamingMethod, ViewLogits
 from .prompts import resolve_templates
 from .samples import PREPARING, Sample, prepare, prepare_ahead
 from .types import Float32, Int64, Prediction, Trace, ViewTrace
@@ -32,7 +32,8 @@ class Classifier:
     method         "zero" (the paper's vote, the default), "zero-shot", "marginal", ... or a method object
     n_views        how many views to look at: the whole image and n_views - 1 random crops
     keep           the share of most confident views that decide; None is the method's own default
-    templates      a template set ("photo", "ensemble", ...), one template, or a list of templates
+    templates      a template set ("photo", "ensemble", ...), one template, or a list of templates; None is "photo",
+                   except for methods that bring their own ("ensemble")
     teacher        a stronger model: `model` then only chooses the views, and the teacher votes on those
     abstain_below  predictions with less confidence than this get no label
     seed           the views of an image depend on this and on its content, on nothing else
@@ -43,10 +44,10 @@ class Classifier:
         model: str | Encoder = "pocket",
         *,
         labels: Sequence[str],
-        method: str | TrainingFreeMethod = "zero",
+        method: str | Method = "zero",
         n_views: int = 64,
         keep: float | None = None,
-        templates: str | Sequence[str] = "photo",
+        templates: str | Sequence[str] | None = None,
         teacher: str | Encoder | None = None,
         abstain_below: float = 0.0,
         seed: int = 0,
@@ -56,10 +57,12 @@ class Classifier:
     ) -> None:
         self.labels = checked_labels(labels)
         self.method = _method(method, keep)
+        self._decider = self.method.start() if isinstance(self.method, StreamingMethod) else self.method
         if teacher is not None and not getattr(self.method, "asks_teacher", False):
             raise UsageError(f"method {self.method.name!r} asks no teacher; use 'zero', or leave the teacher out.")
         self.n_views = _checked_views(n_views)
-        self.templates = resolve_templates(templates)
+        default = getattr(self.method, "templates", "photo")
+        self.templates = resolve_templates(default if templates is None else templates)
         if not 0 <= abstain_below <= 1:
             raise UsageError(f"abstain_below is a confidence between 0 and 1; got {abstain_below}.")
         self.abstain_below = abstain_below
@@ -70,6 +73,11 @@ class Classifier:
         self.teacher = load_encoder(teacher, options) if isinstance(teacher, str) else teacher
         self.text_head = self._head(self.encoder)
         self.teacher_head = self._head(self.teacher) if self.teacher is not None else None
+
+    def reset(self) -> None:
+        """Forget what a streaming method has learned; the other methods never learn anything."""
+        if isinstance(self.method, StreamingMethod):
+            self._decider = self.method.start()
 
     @property
     def classes_(self) -> NDArray[np.str_]:
@@ -168,10 +176,13 @@ class Classifier:
             logits=self.text_head.logits(features, self.encoder)[None],
             logit_scale=self.encoder.logit_scale,
             logit_bias=self.encoder.logit_bias,
+            scoring=self.encoder.scoring,
             tie_draws=[sample.tie_draw],
+            features=features[None],
+            text=self.text_head.features,
             teacher=partial(self._ask_teacher, sample) if self.teacher is not None else None,
         )
-        decision = self.method.decide(views)[0]
+        decision = self._decider.decide(views)[0]
         timings = {**sample.timings, "encode": encode, "decide": perf_counter() - start}
         return Prediction(
             labels=self.labels,
@@ -217,12 +228,12 @@ def checked_labels(labels: Sequence[str]) -> tuple[str, ...]:
     return found
 
 
-def _method(method: str | TrainingFreeMethod, keep: float | None) -> TrainingFreeMethod:
+def _method(method: str | Method, keep: float | None) -> Method:
     if not isinstance(method, str):
         if keep is not None:
             raise UsageError("keep belongs to the method object: set it there.")
         return method
-    cls: Callable[..., TrainingFreeMethod] = METHODS.get(method)
+    cls: Callable[..., Method] = METHODS.get(method)
     if keep is None:
         return cls()
     if "keep" not in getattr(cls, "__dataclass_fields__", {}):

@@ -16,6 +16,7 @@ UInt8 = NDArray[np.uint8]
 
 Interpolation = Literal["nearest", "bilinear", "bicubic", "lanczos"]
 ResizeMode = Literal["shortest", "squash"]
+Scoring = Literal["softmax", "sigmoid"]
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,8 @@ class Prediction:
     confidence   share of the deciding quantity that the winner holds, in [0, 1]: for voting methods the share of the
                  kept views that voted for it, for the others its probability (`confidence_is` says which)
     probability  the winner's marginal probability over the kept views at the model's own temperature
-    scores       one number per label, summing to 1: vote shares or probabilities; the winner has the largest
+    scores       one number per label: vote shares or probabilities, summing to 1; for zero-shot with a model that
+                 scores each label alone (SigLIP), sigmoids that need not; the winner has the largest
     votes        one count per label; None for methods that do not vote
     tie_break    the rule that decided between labels with equally many votes, or None
     """

@@ -260,9 +260,36 @@ def test_listings_are_text_or_json():
         assert name in [next(iter(row.values())) for row in rows]
 
 
+def test_models_are_listed_with_what_stands_in_the_way(tmp_path):
+    assert "pocket" in viewvote("models").stdout.decode()
+    rows = {row["model"]: row for row in json.loads(viewvote("models", "--json", env=without_torch(tmp_path)).stdout)}
+    assert rows["pocket"]["state"] == "ready"
+    assert rows["open_clip"]["extra"] == "torch"
+
+
+def without_torch(folder):
+    """An environment in which torch cannot be imported, as after a core install."""
+    (folder / "blocked" / "torch").mkdir(parents=True)
+    (folder / "blocked" / "torch" / "__init__.py").write_text("raise ImportError('not installed')")
+    return {"PYTHONPATH": str(folder / "blocked")}
+
+
+@pytest.mark.parametrize("model", ["open_clip:ViT-B-16/openai", "hf:openai/clip-vit-base-patch16", "pocket-torch"])
+def test_a_missing_extra_says_what_to_install(pictures, tmp_path, model):
+    done = viewvote("classify", pictures, *LABELS, "--model", model, env=without_torch(tmp_path))
+    assert done.returncode == 2
+    assert 'pip install "viewvote[torch]"' in done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+
+
+def test_the_core_runs_where_torch_is_missing(pictures, tmp_path):
+    done = viewvote("classify", pictures / "b.jpg", *LABELS, *TOY, env=without_torch(tmp_path))
+    assert done.returncode == 0
+
+
 def test_version_and_help():
     assert viewvote("--version").stdout.decode().startswith("viewvote ")
-    for command in ([], ["classify"], ["methods"], ["templates"]):
+    for command in ([], ["classify"], ["models"], ["methods"], ["templates"], ["export"], ["doctor"]):
         done = viewvote(*command, "--help")
         assert done.returncode == 0
         assert b"Usage" in done.stdout

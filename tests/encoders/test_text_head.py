@@ -30,6 +30,7 @@ def test_templates_are_normalised_averaged_and_normalised_again():
 def test_logits_are_at_the_models_own_scale():
     toy = ToyEncoder(logit_scale=20)
     head = build_text_head(toy, ["red", "green"], templates=["{}"])
+    assert head.weights.shape == (3, 2)
     np.testing.assert_allclose(head.logits(np.array([[0.6, 0.8, 0]], np.float32), toy), [[12, 16]], atol=1e-5)
 
 

@@ -5,9 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 
+from viewvote.classifier import Classifier
 from viewvote.errors import NonFiniteError, UsageError
 from viewvote.methods import METHODS, ViewLogits
+from viewvote.methods.ensemble import Ensemble
 from viewvote.methods.marginal import Marginal
+from viewvote.methods.mean_logits import MeanLogits
 from viewvote.methods.zero import Zero
 from viewvote.methods.zero_shot import ZeroShot
 from viewvote.vote import vote
@@ -23,7 +26,20 @@ LOGITS = np.log(
 )
 
 
-@pytest.mark.parametrize("name", list(METHODS))
+def unit(shape, seed):
+    rows = np.random.default_rng(seed).normal(size=shape).astype(np.float32)
+    return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
+
+
+TRAINING_FREE = [name for name in METHODS if hasattr(METHODS.get(name), "decide")]
+FEATURES, TEXT = unit((2, 4, 5), 0), unit((3, 5), 1)
+
+
+def on(logits, image=slice(None)):
+    return ViewLogits(logits, features=FEATURES[image, : logits.shape[1]], text=TEXT)
+
+
+@pytest.mark.parametrize("name", TRAINING_FREE)
 def test_every_method_keeps_the_common_promises(name):
     cls = METHODS.get(name)
     assert dataclasses.is_dataclass(cls)
@@ -33,7 +49,7 @@ def test_every_method_keeps_the_common_promises(name):
         method.keep = 0.5
     assert 1 <= method.views_used(64) <= 64
     logits = LOGITS[:, : method.views_used(4)]
-    decisions = method.decide(ViewLogits(logits))
+    decisions = method.decide(on(logits))
     assert len(decisions) == 2
     for i, decision in enumerate(decisions):
         assert decision.scores.shape == (3,)
@@ -51,17 +67,17 @@ def test_every_method_keeps_the_common_promises(name):
         ):
             assert per_view.shape == (n,)
         assert decision.view_kept.any()
-        alone = method.decide(ViewLogits(logits[i : i + 1]))[0]
+        alone = method.decide(on(logits[i : i + 1], slice(i, i + 1)))[0]
         assert alone.index == decision.index
         np.testing.assert_array_equal(alone.scores, decision.scores)
 
 
-@pytest.mark.parametrize("name", list(METHODS))
+@pytest.mark.parametrize("name", TRAINING_FREE)
 def test_every_method_refuses_broken_features(name):
     broken = LOGITS.copy()
     broken[0, 0, 0] = np.nan
     with pytest.raises(NonFiniteError, match="view 0 of image 0"):
-        METHODS.get(name)().decide(ViewLogits(broken))
+        METHODS.get(name)().decide(on(broken))
 
 
 def test_zero_shot_is_the_softmax_of_the_source_view():
@@ -69,6 +85,13 @@ def test_zero_shot_is_the_softmax_of_the_source_view():
     assert (first.index, second.index) == (0, 2)
     np.testing.assert_allclose(first.scores, [0.6, 0.3, 0.1], atol=1e-6)
     assert first.confidence == pytest.approx(0.6)
+
+
+def test_a_model_that_scores_each_label_alone_gives_sigmoids():
+    logits = np.array([[[0, -100, 2]]], dtype=np.float32)
+    (decision,) = ZeroShot().decide(ViewLogits(logits, scoring="sigmoid"))
+    np.testing.assert_allclose(decision.scores, [0.5, 0, 1 / (1 + np.exp(-2))], atol=1e-6)
+    assert decision.index == 2
 
 
 def test_marginal_is_the_mean_probability_of_the_kept_views():
@@ -80,6 +103,22 @@ def test_marginal_is_the_mean_probability_of_the_kept_views():
     assert second.view_kept.tolist() == [True, True, False, False]
     np.testing.assert_allclose(second.scores, [0.5, 0.075, 0.425], atol=1e-3)
     assert second.index == 0
+
+
+def test_mean_logits_by_hand():
+    logits = np.array([[[4, 0, 0], [0, 9, 0], [1, 1, 1], [0, 3, 0]]], dtype=np.float32)
+    (decision,) = MeanLogits(keep=0.5).decide(ViewLogits(logits))  # keeps views 1 and 0: means 2, 4.5, 0
+    expected = np.exp([2, 4.5, 0]) / np.exp([2, 4.5, 0]).sum()
+    np.testing.assert_allclose(decision.scores, expected, atol=1e-6)
+    assert decision.view_kept.tolist() == [True, True, False, False]
+
+
+def test_ensemble_brings_its_templates():
+    assert Ensemble().templates == "ensemble"
+    clf = Classifier("toy", labels=["red", "green"], method="ensemble")
+    assert len(clf.templates) == 7
+    assert len(Classifier("toy", labels=["red"], method="ensemble", templates="photo").templates) == 1
+    assert len(Classifier("toy", labels=["red"], method="zero").templates) == 1
 
 
 def test_zero_is_the_vote():

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from . import classify, listing
+from . import classify, doctor, export, listing
 
 __all__ = ["main"]
 
@@ -17,8 +17,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(help=classify.HELP)(classify.classify)
+app.command()(listing.models)
 app.command()(listing.methods)
 app.command()(listing.templates)
+app.command(help=export.HELP)(export.export)
+app.command()(doctor.doctor)
 
 
 def _version(value: bool) -> None:

@@ -38,7 +38,7 @@ def classify(
     method: Annotated[str, typer.Option(help="Method; `viewvote methods` lists them.")] = "zero",
     views: Annotated[int, typer.Option(help="Views per image: the whole and random crops.")] = 64,
     keep: Annotated[float | None, typer.Option(help="Share of most confident views that decide.")] = None,
-    templates: Annotated[str, typer.Option(help="Template set, or a template with {}.")] = "photo",
+    templates: Annotated[str | None, typer.Option(help="Template set, or a template with {}.")] = None,
     teacher: Annotated[str | None, typer.Option(help="A stronger model that votes on the kept views.")] = None,
     abstain_below: Annotated[float, typer.Option(help="Give no label below this confidence.")] = 0.0,
     top: Annotated[int, typer.Option(min=1, help="How many labels to show with their scores.")] = 3,

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..errors import UsageError
-from ..images import EXTENSIONS
 
 STDIN = "-"
 
@@ -20,6 +19,8 @@ def expand(arguments: Sequence[str]) -> list[str]:
 
 
 def _expand_one(argument: str) -> Iterable[str]:
+    from ..images import EXTENSIONS
+
     path = Path(argument)
     if argument == STDIN or path.is_file():
         return [argument]

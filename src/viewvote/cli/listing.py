@@ -21,6 +21,25 @@ def _show(rows: list[dict[str, str]], *, as_json: bool) -> None:
 
 
 @guarded
+def models(as_json: Json = False) -> None:
+    """List the models: usable now, waiting for an extra, or already downloaded."""
+    from dataclasses import asdict
+
+    from ..encoders.catalog import list_models
+
+    rows = list_models()
+    if as_json:
+        typer.echo(json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=1))
+        return
+    table = []
+    for row in rows:
+        state = f'needs pip install "viewvote[{row.extra}]"' if row.state == "needs extra" else row.state
+        size = f"{row.bytes_on_disk / 1e6:.0f} MB" if row.bytes_on_disk else ""
+        table.append({"model": row.model, "state": " ".join([state, size]).strip(), "summary": row.summary})
+    _show(table, as_json=False)
+
+
+@guarded
 def methods(as_json: Json = False) -> None:
     """List the methods."""
     from ..methods import METHODS

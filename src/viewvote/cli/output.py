@@ -7,10 +7,12 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
-from ..types import Prediction
+
+if TYPE_CHECKING:
+    from ..types import Prediction
 
 FORMATS = ("table", "json", "jsonl", "csv")
 RESUMABLE = ("jsonl", "csv")
@@ -33,7 +35,7 @@ class Writer:
         elif fresh and fmt == "csv":
             self._put(_csv_line(_COLUMNS))
 
-    def write(self, prediction: Prediction) -> None:
+    def write(self, prediction: "Prediction") -> None:
         """Add one prediction."""
         self._put(self._render(prediction))
         self._count += 1
@@ -49,7 +51,7 @@ class Writer:
         self._stream.write(line + ("" if self._format == "json" and not line.endswith("]") else "\n"))
         self._stream.flush()
 
-    def _table(self, prediction: Prediction) -> str:
+    def _table(self, prediction: "Prediction") -> str:
         path = prediction.path or "-"
         if len(path) > self._width:
             path = "…" + path[1 - self._width :]
@@ -59,13 +61,13 @@ class Writer:
         tail = f"  ({', '.join(others)})" if others else ""
         return f"{path:{self._width}}  {prediction.confidence:>10.0%}  {label}{tail}"
 
-    def _jsonl(self, prediction: Prediction) -> str:
+    def _jsonl(self, prediction: "Prediction") -> str:
         return json.dumps(prediction.to_dict(trace=self._trace, top=self._top), ensure_ascii=False)
 
-    def _json(self, prediction: Prediction) -> str:
+    def _json(self, prediction: "Prediction") -> str:
         return ("[\n" if self._count == 0 else ",\n") + self._jsonl(prediction)
 
-    def _csv(self, prediction: Prediction) -> str:
+    def _csv(self, prediction: "Prediction") -> str:
         row = prediction.to_dict(top=self._top)
         row["scores"] = json.dumps(row["scores"], ensure_ascii=False)
         return _csv_line(["" if row[column] is None else row[column] for column in _COLUMNS])

@@ -13,6 +13,10 @@ Loader = Callable[[str, LoadOptions], Encoder]
 SCHEMES: Registry[Loader] = Registry(
     "model scheme",
     {
+        "pocket": Entry("viewvote.encoders.pocket:load", "the embedded model: offline, without torch (the default)"),
+        "pocket-torch": Entry(
+            "viewvote.encoders.pocket_torch:load", "the embedded model in torch, for tuning", "torch"
+        ),
         "toy": Entry("viewvote.encoders.toy:load", "mean colours against colour words: a test double"),
         "onnx": Entry("viewvote.encoders.onnx_pack:load", "an exported pack or an ONNX CLIP repository, without torch"),
         "open_clip": Entry("viewvote.encoders.open_clip:load", "any open_clip model, ARCH/WEIGHTS", "torch"),

@@ -7,7 +7,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..types import Float32, ImageSpec, UInt8
+from ..types import Float32, ImageSpec, Scoring, UInt8
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,11 @@ class Encoder(Protocol):
     @property
     def logit_bias(self) -> float:
         """The constant added to scaled cosines (SigLIP); 0 where there is none."""
+        ...
+
+    @property
+    def scoring(self) -> Scoring:
+        """How one label's score comes from its logit: among the labels (CLIP), or each alone (SigLIP)."""
         ...
 
     def encode_images(self, views: UInt8) -> Float32:

@@ -34,10 +34,15 @@ class PromptedEncoder(Protocol):
 
 @dataclass(frozen=True)
 class TextHead:
-    """One unit embedding per class; `features.T` has the shape open_clip's `build_zero_shot_classifier` returns."""
+    """One unit embedding per class."""
 
     features: Float32  # (classes, dim)
     cached: bool  # read from disk: no text was encoded
+
+    @property
+    def weights(self) -> Float32:
+        """The classifier (dim, classes) in the shape of open_clip's `build_zero_shot_classifier`."""
+        return self.features.T
 
     def logits(self, image_features: Float32, encoder: Encoder) -> Float32:
         """Scaled logits (views, classes) of unit image features, at the model's own scale."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..types import Float32, ImageSpec, UInt8
+from ..types import Float32, ImageSpec, Scoring, UInt8
 from .base import LoadOptions, unit_rows
 
 COLOURS: dict[str, tuple[float, float, float]] = {
@@ -29,6 +29,7 @@ class ToyEncoder:
     fingerprint = "toy-1"
     dim = 3
     logit_bias = 0.0
+    scoring: Scoring = "softmax"
 
     def __init__(self, *, size: int = 32, logit_scale: float = 20.0) -> None:
         self.image_spec = ImageSpec(size=size, interpolation="bilinear")

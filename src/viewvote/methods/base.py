@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Bool, Float32, Int64
-from ..vote import entropy_of
+from ..types import Bool, Float32, Int64, Scoring
+from ..vote import count_kept, entropy_of, rank_by_confidence
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,11 @@ class ViewLogits:
     logits: Float32
     logit_scale: float = 1.0
     logit_bias: float = 0.0
+    scoring: Scoring = "softmax"
     tie_draws: Sequence[float] | None = None
     teacher: Callable[[Int64], Float32] | None = None
+    features: Float32 | None = None  # (images, views, dim), unit
+    text: Float32 | None = None  # (classes, dim), unit
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class Decision:
     index: int
     confidence: float
     probability: float
-    scores: Float32  # (classes,), summing to 1
+    scores: Float32  # (classes,)
     votes: NDArray[Any] | None
     tie_break: str | None
     view_labels: Int64  # (views,)
@@ -62,6 +65,51 @@ class TrainingFreeMethod(Protocol):
     def decide(self, views: ViewLogits) -> list[Decision]:
         """One decision per image."""
         ...
+
+
+class Stream(Protocol):
+    """The running state of a streaming method over one sequence of images."""
+
+    def decide(self, views: ViewLogits) -> list[Decision]:
+        """One decision per image, in order; each image changes the state."""
+        ...
+
+    def reset(self) -> None:
+        """Forget everything seen."""
+        ...
+
+
+@runtime_checkable
+class StreamingMethod(Protocol):
+    """A frozen dataclass of hyper-parameters whose answers depend on the images before: `start` opens a stream."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the registry."""
+        ...
+
+    @property
+    def confidence_is(self) -> str:
+        """What `confidence` means."""
+        ...
+
+    def views_used(self, n_views: int) -> int:
+        """How many of the sample's views must be encoded."""
+        ...
+
+    def start(self) -> Stream:
+        """A stream that has seen nothing."""
+        ...
+
+
+Method = TrainingFreeMethod | StreamingMethod
+
+
+def kept_mask(entropy: Float32, keep: float) -> Bool:
+    """True for the kept views (views,) of one image."""
+    mask = np.zeros(len(entropy), dtype=np.bool_)
+    mask[rank_by_confidence(entropy)[: count_kept(len(entropy), keep)]] = True
+    return mask
 
 
 def probability_decision(probabilities: Float32, logp: Float32, kept: Bool) -> Decision:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..vote import checked_logits, count_kept, entropy_of, log_softmax, rank_by_confidence
-from .base import Decision, ViewLogits, probability_decision
+from ..vote import checked_logits, entropy_of, log_softmax
+from .base import Decision, ViewLogits, kept_mask, probability_decision
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,6 @@ class Marginal:
         """The largest p-bar of each image."""
         decisions = []
         for logp in log_softmax(checked_logits(views.logits)):
-            order = rank_by_confidence(entropy_of(logp))
-            kept = np.zeros(len(logp), dtype=np.bool_)
-            kept[order[: count_kept(len(logp), self.keep)]] = True
+            kept = kept_mask(entropy_of(logp), self.keep)
             decisions.append(probability_decision(np.exp(logp[kept]).mean(axis=0), logp, kept))
         return decisions

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..types import Float32
 from ..vote import checked_logits, log_softmax
 from .base import Decision, ViewLogits, probability_decision
 
 
 @dataclass(frozen=True)
 class ZeroShot:
-    """What the model says without test-time adaptation: the softmax of the source view."""
+    """What the model says without test-time adaptation: the softmax, or for SigLIP the sigmoids, of the source view."""
 
     name = "zero-shot"
     confidence_is = "probability"
@@ -22,5 +23,14 @@ class ZeroShot:
 
     def decide(self, views: ViewLogits) -> list[Decision]:
         """The most probable class of each source view."""
-        logp = log_softmax(checked_logits(views.logits)[:, :1])  # (images, 1, classes)
-        return [probability_decision(np.exp(one[0]), one, np.ones(1, dtype=np.bool_)) for one in logp]
+        logits = checked_logits(views.logits)[:, :1]  # (images, 1, classes)
+        logp = log_softmax(logits)
+        scores = np.exp(logp[:, 0]) if views.scoring == "softmax" else _sigmoid(logits[:, 0])
+        source = np.ones(1, dtype=np.bool_)
+        return [probability_decision(one, rows, source) for one, rows in zip(scores, logp, strict=True)]
+
+
+def _sigmoid(logits: Float32) -> Float32:
+    """1 / (1 + exp(-x)) without overflow."""
+    half: Float32 = np.float32(0.5) * (1 + np.tanh(logits * np.float32(0.5)))
+    return half

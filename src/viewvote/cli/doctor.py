@@ -1,0 +1,109 @@
+"""`viewvote doctor`: versions, runtimes, device, extras, caches, and a self-test of a few seconds."""
+
+import importlib.metadata
+import json
+import os
+import platform
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from .edge import guarded
+
+CORE = ("numpy", "pillow", "onnxruntime", "tokenizers", "huggingface-hub", "typer", "rich", "platformdirs")
+EXTRAS = {
+    "torch": ("torch", "torchvision", "open-clip-torch", "transformers", "safetensors", "onnx"),
+    "openvino": ("openvino",),
+    "ray": ("ray",),
+    "serve": ("fastapi", "uvicorn"),
+    "plots": ("matplotlib",),
+}
+
+
+@guarded
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False) -> int:
+    """Check this installation: versions, extras, devices, caches and a short self-test."""
+    report = examine()
+    if as_json:
+        typer.echo(json.dumps(report, indent=1, ensure_ascii=False))
+    else:
+        for title, rows in report.items():
+            typer.echo(title)
+            for key, value in rows.items():
+                typer.echo(f"  {key:16} {value}")
+    return 0 if report["self-test"]["result"] == "passed" else 1
+
+
+def examine() -> dict[str, dict[str, Any]]:
+    """Everything the command prints."""
+    return {
+        "viewvote": {
+            "version": _version("viewvote"),
+            "python": platform.python_version(),
+            "platform": platform.platform(),
+        },
+        "core": {name: _version(name) for name in CORE},
+        "extras": {extra: _extra(extra, names) for extra, names in EXTRAS.items()},
+        "device": _device(),
+        "caches": _caches(),
+        "self-test": _self_test(),
+    }
+
+
+def _version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "missing"
+
+
+def _extra(extra: str, names: tuple[str, ...]) -> str:
+    missing = [name for name in names if _version(name) == "missing"]
+    if not missing:
+        return "installed: " + ", ".join(f"{name} {_version(name)}" for name in names)
+    return f'not installed ({", ".join(missing)} missing): pip install "viewvote[{extra}]"'
+
+
+def _device() -> dict[str, Any]:
+    found: dict[str, Any] = {"cpu cores": os.cpu_count()}
+    if _version("torch") != "missing":
+        import torch
+
+        found["cuda"] = torch.cuda.get_device_name(0) if torch.cuda.is_available() else "none"
+        found["mps"] = "available" if torch.backends.mps.is_available() else "none"
+    return found
+
+
+def _caches() -> dict[str, str]:
+    from ..encoders.text_head import default_cache_dir
+
+    ours = default_cache_dir()
+    probe = ours
+    while not probe.exists():
+        probe = probe.parent
+    writable = "writable" if os.access(probe, os.W_OK) and probe.is_dir() else "NOT writable: set VIEWVOTE_CACHE"
+    home = os.environ.get("HF_HOME") or "~/.cache/huggingface"
+    return {"text heads": f"{ours} ({writable})", "hub weights": f"{home} (HF_HOME)"}
+
+
+def _self_test() -> dict[str, Any]:
+    """A red picture must be red, twice the same, from drawing to vote."""
+    import time
+
+    import numpy as np
+
+    from ..classifier import Classifier
+    from ..errors import ViewvoteError
+
+    start = time.perf_counter()
+    try:
+        picture = np.zeros((120, 160, 3), dtype=np.uint8)
+        picture[:, :110, 0] = 230
+        picture[:, 110:, 1] = 200
+        first, second = (Classifier("toy", labels=["red", "green", "blue"])(picture) for _ in range(2))
+        same = first.to_dict(trace=True)["trace"] == second.to_dict(trace=True)["trace"]
+        result = "passed" if first.label == "red" and same else f"FAILED: {first.label}, repeatable: {same}"
+    except (ViewvoteError, OSError, RuntimeError) as error:
+        result = f"FAILED: {error}"
+    return {"result": result, "seconds": round(time.perf_counter() - start, 2), "executable": sys.executable}
