@@ -50,7 +50,7 @@ def test_int8_export_prints_files_agreement_and_how_to_use_it(tmp_path: Path, ph
     assert load_encoder(f"onnx:{out}").dim == 16
 
 
-def test_without_images_patterns_are_compared_and_quiet_prints_nothing(tmp_path: Path) -> None:
+def test_without_images_the_shipped_examples_serve_and_quiet_prints_nothing(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["tiny:x", "--out", str(tmp_path / "pack"), "--quiet"])
     assert (result.exit_code, result.output) == (0, "")
     assert (tmp_path / "pack" / "viewvote.json").is_file()
@@ -59,7 +59,6 @@ def test_without_images_patterns_are_compared_and_quiet_prints_nothing(tmp_path:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["tiny:x", "--int8"], 2, "give some with --images"),
         (["toy"], 1, "toy cannot be exported"),
         (["tiny:x", "--images", "no/such/folder"], 2, "no such file or folder"),
     ],
