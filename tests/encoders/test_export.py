@@ -12,11 +12,11 @@ torch = pytest.importorskip("torch")
 from tiny_export import DIM, WORDS, TinyEncoder  # noqa: E402
 
 from viewvote.encoders import LoadOptions, load_encoder  # noqa: E402
-from viewvote.encoders.export import export_pack  # noqa: E402
-from viewvote.encoders.export_graph import export_vision  # noqa: E402
-from viewvote.encoders.exportable import Exportable  # noqa: E402
+from viewvote.encoders.exporting.export import export_pack  # noqa: E402
+from viewvote.encoders.exporting.exportable import Exportable  # noqa: E402
+from viewvote.encoders.exporting.graph import export_vision  # noqa: E402
 from viewvote.encoders.onnx_pack import load_folder  # noqa: E402
-from viewvote.encoders.runtimes import open_session  # noqa: E402
+from viewvote.encoders.packs.runtimes import open_session  # noqa: E402
 from viewvote.encoders.toy import ToyEncoder  # noqa: E402
 from viewvote.errors import CheckpointError, UnsupportedEncoderError, UsageError  # noqa: E402
 from viewvote.types import UInt8  # noqa: E402

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.torch
 tiny_torch = pytest.importorskip("tiny_torch")
 
 from viewvote.encoders import LoadOptions, load_encoder  # noqa: E402
-from viewvote.encoders.export import export_pack  # noqa: E402
+from viewvote.encoders.exporting.export import export_pack  # noqa: E402
 
 TEXTS = ["a photo of a cat.", "dog", "", "It's the SEA lion, isn't it?", "red fox " * 60]
 

@@ -8,7 +8,7 @@ import packs
 import torch
 
 from viewvote.encoders.base import unit_rows
-from viewvote.encoders.pack_text import PackTokenizer
+from viewvote.encoders.packs.text import PackTokenizer
 from viewvote.types import Float32, ImageSpec, UInt8
 
 SIZE, DIM, CONTEXT = 32, 16, 12

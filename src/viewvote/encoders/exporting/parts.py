@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
-from ..errors import UnsupportedEncoderError
-from .base import Encoder
+from ...errors import UnsupportedEncoderError
+from ..base import Encoder
 from .clip_tokenizer import Cleaning, cleaning_steps, clip_tokenizer_json, with_normalizers
 from .exportable import Exportable, PadTo, Scoring
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..errors import CheckpointError
-from .runtimes import open_session
+from ...errors import CheckpointError
+from ..packs.runtimes import open_session
 
 OPSET = 18
 
