@@ -62,7 +62,7 @@ def build_encoder(name: str) -> Any:
         return plain
     import numpy as np
 
-    from viewvote.encoders.checkpoints import MaPLePrompts
+    from viewvote.encoders.checkpoints.prompts import MaPLePrompts
     from viewvote.encoders.maple import MaPLeEncoder
 
     rng = np.random.default_rng(0)

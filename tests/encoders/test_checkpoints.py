@@ -12,8 +12,8 @@ import torch
 from dassl_files import coop_state, maple_state, save_dassl
 from safetensors.torch import save_file
 
-from viewvote.encoders.checkpoints import coop_prompt, maple_prompts, maple_shapes
-from viewvote.encoders.state_dict import open_state_dict
+from viewvote.encoders.checkpoints.prompts import coop_prompt, maple_prompts, maple_shapes
+from viewvote.encoders.checkpoints.state_dict import open_state_dict
 from viewvote.errors import CheckpointError, ModelNotFoundError
 
 pytestmark = pytest.mark.torch

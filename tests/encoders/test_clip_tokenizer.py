@@ -54,7 +54,7 @@ def pair():
     import open_clip
     from tokenizers import Tokenizer
 
-    from viewvote.encoders.export_parts import simple_tokenizer_json
+    from viewvote.encoders.exporting.parts import simple_tokenizer_json
 
     theirs = open_clip.SimpleTokenizer()
     ours = Tokenizer.from_str(simple_tokenizer_json(theirs))

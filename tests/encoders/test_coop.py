@@ -11,10 +11,10 @@ from naive_clip import DIM, RESNET, TEXT, NaiveClip, random_views, save_tiny
 from tiny_torch import write_hf_clip
 
 from viewvote.encoders import Encoder, LoadOptions, load_encoder
-from viewvote.encoders.checkpoints import coop_prompt
+from viewvote.encoders.checkpoints.prompts import coop_prompt
+from viewvote.encoders.checkpoints.state_dict import open_state_dict
 from viewvote.encoders.coop import CoOpEncoder
 from viewvote.encoders.learned_prompts import PromptLearner, split_checkpoint_id
-from viewvote.encoders.state_dict import open_state_dict
 from viewvote.encoders.text_head import PromptedEncoder, build_text_head
 from viewvote.encoders.tunable import PromptTunable
 from viewvote.errors import CheckpointError, ModelNotFoundError, UnsupportedEncoderError, UsageError

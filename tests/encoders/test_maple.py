@@ -12,10 +12,10 @@ from safetensors.torch import load_file, save_file
 from tiny_torch import write_hf_clip
 
 from viewvote.encoders import Encoder, LoadOptions, load_encoder
-from viewvote.encoders.checkpoints import maple_prompts
+from viewvote.encoders.checkpoints.prompts import maple_prompts
+from viewvote.encoders.checkpoints.state_dict import open_state_dict
 from viewvote.encoders.learned_prompts import PromptLearner
 from viewvote.encoders.maple import MaPLeEncoder
-from viewvote.encoders.state_dict import open_state_dict
 from viewvote.encoders.text_head import PromptedEncoder
 from viewvote.errors import CheckpointError, UnsupportedEncoderError
 

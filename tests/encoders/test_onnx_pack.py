@@ -15,7 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from viewvote.encoders import Encoder, LoadOptions, load_encoder, onnx_pack
 from viewvote.encoders.onnx_pack import OnnxEncoder
-from viewvote.encoders.pack_text import plan_runs
+from viewvote.encoders.packs.text import plan_runs
 from viewvote.errors import CheckpointError, ModelNotFoundError, UsageError
 
 needs_openvino = pytest.mark.skipif(find_spec("openvino") is None, reason="needs the openvino extra")

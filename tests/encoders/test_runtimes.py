@@ -9,8 +9,8 @@ import numpy as np
 import packs
 import pytest
 
-from viewvote.encoders import runtimes
-from viewvote.encoders.runtimes import count_workers, open_session, pick_runtime, spread
+from viewvote.encoders.packs import runtimes
+from viewvote.encoders.packs.runtimes import count_workers, open_session, pick_runtime, spread
 from viewvote.errors import CheckpointError, MissingExtraError, ModelNotFoundError, UsageError
 
 

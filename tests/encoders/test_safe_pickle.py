@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viewvote.encoders import safe_pickle
-from viewvote.encoders.safe_pickle import OPAQUE, Global, read_pickle
+from viewvote.encoders.checkpoints import safe_pickle
+from viewvote.encoders.checkpoints.safe_pickle import OPAQUE, Global, read_pickle
 
 
 def read(data: bytes, *, call=lambda function, args: OPAQUE):

@@ -15,8 +15,8 @@ from dassl_files import Name, PickledCall, Pid, hand_pickle, hand_tensor, save_z
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from viewvote.encoders import torch_file
-from viewvote.encoders.torch_file import LEGACY_MAGIC, LEGACY_PROTOCOL, TensorRef, open_torch_file
+from viewvote.encoders.checkpoints import torch_file
+from viewvote.encoders.checkpoints.torch_file import LEGACY_MAGIC, LEGACY_PROTOCOL, TensorRef, open_torch_file
 
 pytestmark = pytest.mark.torch
 

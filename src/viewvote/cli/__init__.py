@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from . import classify, doctor, export, listing
+from . import classify, doctor, export, listing, statistics
 
 __all__ = ["main"]
 
@@ -21,6 +21,7 @@ app.command()(listing.models)
 app.command()(listing.methods)
 app.command()(listing.templates)
 app.command(help=export.HELP)(export.export)
+app.command()(statistics.statistics)
 app.command()(doctor.doctor)
 
 

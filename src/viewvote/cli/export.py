@@ -38,7 +38,7 @@ def export(
 ) -> None:
     """Write a torch model as an ONNX pack."""
     from ..encoders import LoadOptions, load_encoder
-    from ..encoders.export import export_pack
+    from ..encoders.exporting.export import export_pack
     from ..shipped import example_photos
 
     encoder = load_encoder(model, LoadOptions(device="cpu"))

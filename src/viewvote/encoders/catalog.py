@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from . import SCHEMES
-from .pack_config import FILE
+from .packs.config import FILE
 
 State = Literal["ready", "needs extra", "downloaded"]
 _EXTRA_MODULES = {"torch": "torch", "openvino": "openvino"}

@@ -8,9 +8,9 @@ from ..errors import MissingExtraError
 from ..types import Float32, UInt8
 from . import load_encoder
 from .base import LoadOptions
-from .checkpoints import MaPLePrompts, maple_prompts
+from .checkpoints.prompts import MaPLePrompts, maple_prompts
+from .checkpoints.state_dict import open_state_dict
 from .learned_prompts import TEXT_BATCH, OverClip, split_checkpoint_id
-from .state_dict import open_state_dict
 from .tunable import DeepPromptTunable, Snapshot, require_deep_prompt_tunable
 
 try:

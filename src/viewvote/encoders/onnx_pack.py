@@ -12,10 +12,10 @@ from ..errors import CheckpointError, ModelNotFoundError, UsageError
 from ..types import Float32, UInt8
 from .base import LoadOptions, unit_rows
 from .hub import HubRepo, is_repo_id
-from .pack_files import PackFiles, fetch_files, find_files
-from .pack_text import PackTokenizer, TextRun, plan_runs
-from .runtimes import count_workers, pick_runtime, spread
-from .tower import Tower
+from .packs.files import PackFiles, fetch_files, find_files
+from .packs.runtimes import count_workers, pick_runtime, spread
+from .packs.text import PackTokenizer, TextRun, plan_runs
+from .packs.tower import Tower
 
 
 def load(rest: str, options: LoadOptions) -> "OnnxEncoder":

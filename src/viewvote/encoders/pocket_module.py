@@ -1,7 +1,5 @@
 """The pocket model as a torch module that reads its weights from the pack's ONNX files (no second copy of them)."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -70,6 +68,8 @@ class ImageTower(nn.Module):
             self.order[-1].append(key)
         self.weight = nn.Parameter(weights.get("project.weight"))  # (1280, dim)
         self.bias = nn.Parameter(weights.get("project.bias"))
+        self.share = float(weights.get("share"))
+        self.captions = int(weights.get(split_sizes(weights))[1])
 
     def forward(self, pixels: Tensor) -> Tensor:
         """Unit image vectors of normalised pixels, (batch, dim)."""
@@ -79,7 +79,8 @@ class ImageTower(nn.Module):
             for key in keys:
                 y = self.convs[key](y)
             x = x + y if len(keys) > 1 and y.shape == x.shape else y  # an inverted residual block that keeps its shape
-        return functional.normalize(x.mean((2, 3)) @ self.weight + self.bias, dim=-1)
+        raw = x.mean((2, 3)) @ self.weight + self.bias
+        return join(raw[:, : -self.captions], raw[:, -self.captions :], self.share)
 
 
 class Layer(nn.Module):
@@ -127,9 +128,10 @@ class TextTower(nn.Module):
             layers.append(Layer(weights, f"encoder.layer.{len(layers)}"))
         self.layers = nn.ModuleList(layers)
         self.centres = nn.Parameter(weights.get("head.centres"))  # (384, centres)
-        self.mix = nn.Parameter(weights.get("head.mix"))  # (centres, dim)
-        self.skip = nn.Parameter(weights.get("head.skip")) if "head.skip" in weights else None  # (384, dim)
-        self.shift = nn.Parameter(weights.get("head.shift")) if "head.shift" in weights else None
+        self.mix = nn.Parameter(weights.get("head.mix"))  # (centres, row dim)
+        self.skip = nn.Parameter(weights.get("head.skip"))  # (384, caption dim)
+        self.shift = nn.Parameter(weights.get("head.shift"))
+        self.share = float(weights.get("share"))
         self.gamma = float(weights.get("head.gamma"))
 
     def embed(self, ids: Tensor) -> Tensor:
@@ -142,10 +144,8 @@ class TextTower(nn.Module):
         for layer in self.layers:
             x = layer(x, mask[:, None, None, :].bool())
         sentence = functional.normalize((x * mask[..., None]).sum(1), dim=-1)
-        raw = torch.exp(self.gamma * (sentence @ self.centres - 1)) @ self.mix
-        if self.skip is not None and self.shift is not None:
-            raw = raw + sentence @ self.skip + self.shift
-        return functional.normalize(raw, dim=-1), sentence
+        rows = torch.exp(self.gamma * (sentence @ self.centres - 1)) @ self.mix
+        return join(rows, sentence @ self.skip + self.shift, self.share), sentence
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Unit text vectors of token ids."""
@@ -165,6 +165,18 @@ class Pocket(nn.Module):
         """Logits, (images, texts)."""
         logits: Tensor = self.log_scale.exp() * self.image(pixels) @ self.text(ids, mask).T
         return logits
+
+
+def join(rows: Tensor, captions: Tensor, share: float) -> Tensor:
+    """Unit vectors of the row part and the shorter caption part side by side."""
+    return functional.normalize(
+        torch.cat([functional.normalize(rows, dim=-1), share * functional.normalize(captions, dim=-1)], -1), dim=-1
+    )
+
+
+def split_sizes(weights: Weights) -> str:
+    """The name of the tensor that says how long the two parts of an image vector are."""
+    return str(next(node.input[1] for node in weights.graph.node if node.op_type == "Split"))
 
 
 def linear(weights: Weights, name: str) -> nn.Linear:

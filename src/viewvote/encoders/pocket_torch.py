@@ -6,8 +6,8 @@ from typing import cast
 
 from ..errors import MissingExtraError, UnsupportedEncoderError
 from .base import LoadOptions
-from .pack_config import FILE, read_config
-from .pack_text import PackTokenizer
+from .packs.config import FILE, read_config
+from .packs.text import PackTokenizer
 from .pocket import pocket_dir
 
 try:

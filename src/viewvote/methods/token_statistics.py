@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ..encoders.checkpoints.state_dict import open_state_dict
+from ..encoders.checkpoints.torch_file import TensorRef, open_torch_file
 from ..encoders.learned_prompts import PromptLearner
-from ..encoders.state_dict import open_state_dict
-from ..encoders.torch_file import TensorRef, open_torch_file
 from ..errors import CheckpointError, MissingExtraError, ModelNotFoundError, UsageError
 from ..images import ImageSource, open_photo
 from ..types import Float32, ImageSpec, UInt8

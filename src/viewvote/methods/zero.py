@@ -1,10 +1,14 @@
 """ZERO: keep the confident views and let them vote (Algorithm 1)."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from ..vote import count_kept, entropy_of, log_softmax, rank_by_confidence, vote
+from ..errors import UsageError
+from ..registry import unknown_name
+from ..types import Float32
+from ..vote import Ballot, count_kept, entropy_of, log_softmax, rank_by_confidence, vote
 from .base import Decision, ViewLogits
 
 
@@ -12,16 +16,29 @@ from .base import Decision, ViewLogits
 class Zero:
     """The paper's method with its defaults: 30% of the views vote with integer votes; ties are broken greedily.
 
-    `zero_temperature="eps-fp16"` gives the authors' soft votes instead (see docs/differences.md).
+    zero_temperature  "exact" votes; "eps-fp16" and others are the authors' soft votes (see docs/differences.md)
+    compat            "paper" decides as the authors' code does under fp16, without the bug in its last resort: soft
+                      votes, and a tie that no discarded view breaks goes to the tied class with the largest logit in
+                      the most confident discarded view
     """
 
     keep: float = 0.3
     tie: str = "greedy"
     zero_temperature: str = "exact"
+    compat: Literal["paper"] | None = None
 
     name = "zero"
     confidence_is = "vote share"
     asks_teacher = True
+
+    def __post_init__(self) -> None:
+        count_kept(1, self.keep)
+        if self.compat not in (None, "paper"):
+            raise unknown_name("compat", self.compat, ["paper"])
+        if self.compat == "paper" and (self.tie, self.zero_temperature) != ("greedy", "exact"):
+            raise UsageError(
+                'compat="paper" sets the tie rule and the temperature itself; leave both at their defaults.'
+            )
 
     def views_used(self, n_views: int) -> int:
         """All of them."""
@@ -37,15 +54,15 @@ class Zero:
             views.logits,
             keep=self.keep,
             tie=self.tie,
-            zero_temperature=self.zero_temperature,
+            zero_temperature="eps-fp16" if self.compat == "paper" else self.zero_temperature,
             logit_scale=views.logit_scale,
             logit_bias=views.logit_bias,
             tie_draws=views.tie_draws,
             teacher_logits=teacher_logits,
         )
         decisions = []
-        for ballot in (ballots[i] for i in range(len(ballots))):
-            index = int(ballot.winner)
+        for logits, ballot in zip(views.logits, (ballots[i] for i in range(len(ballots))), strict=True):
+            index = _last_resort(ballot, logits) if self.compat == "paper" else int(ballot.winner)
             decisions.append(
                 Decision(
                     index=index,
@@ -61,3 +78,11 @@ class Zero:
                 )
             )
         return decisions
+
+
+def _last_resort(ballot: Ballot, logits: Float32) -> int:
+    """The winner; where greedy found no view among the discarded, the next view's largest logit of a tied class."""
+    if ballot.tie_break not in ("most-confident", "mean-logits") or ballot.k == len(ballot.order):
+        return int(ballot.winner)
+    tied = np.flatnonzero(ballot.votes == ballot.votes.max())
+    return int(tied[logits[ballot.order[ballot.k]][tied].argmax()])

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from ..errors import CheckpointError, ModelNotFoundError
-from ..types import ImageSpec, Interpolation, ResizeMode
-from .pack_config import FILE, PackConfig, check_format, parse_config, read_json
+from ...errors import CheckpointError, ModelNotFoundError
+from ...types import ImageSpec, Interpolation, ResizeMode
+from .config import FILE, PackConfig, check_format, parse_config, read_json
 
 SIDE_FILES = ("config.json", "preprocessor_config.json", "tokenizer.json")
 OPTIONAL_FILES = (FILE, "tokenizer_config.json")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ..types import Float32
+from ...types import Float32
 
 _CONVOLUTION = ("Conv", "Gemm", "MatMul", "Add", "Mul", "Clip", "GlobalAveragePool")
 _TRANSFORMER = ("Conv", "Gemm", "MatMul")

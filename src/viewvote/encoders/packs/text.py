@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import CheckpointError, ModelNotFoundError
-from ..types import Int64
-from .exportable import PadTo
+from ...errors import CheckpointError, ModelNotFoundError
+from ...types import Int64
+from ..exporting.exportable import PadTo
 
 
 class PackTokenizer:

@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import CheckpointError, MissingExtraError, ModelNotFoundError, UsageError
+from ...errors import CheckpointError, MissingExtraError, ModelNotFoundError, UsageError
 
 RuntimeName = Literal["onnxruntime", "openvino"]
 Feeds = Mapping[str, NDArray[Any]]

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import CheckpointError, MissingExtraError, UsageError
-from ..types import Float32, UInt8
-from .base import Encoder, LoadOptions
-from .onnx_pack import OnnxEncoder, load_folder, normalise, pixel_line
-from .pack_config import FILE, PackConfig
+from ...errors import CheckpointError, MissingExtraError, UsageError
+from ...types import Float32, UInt8
+from ..base import Encoder, LoadOptions
+from ..onnx_pack import OnnxEncoder, load_folder, normalise, pixel_line
+from ..packs.config import FILE, PackConfig
 
 _NAMES = (
     "cat,dog,horse,cow,bird,fish,spider,butterfly,frog,snake,elephant,bear,tree,flower,mushroom,fruit,bread,pizza,cake,"
@@ -86,8 +86,8 @@ def export_pack(
 
 def _write_pack(encoder: Encoder, folder: Path) -> None:
     try:
-        from .export_graph import export_text, export_vision
-        from .export_parts import parts_of
+        from .graph import export_text, export_vision
+        from .parts import parts_of
     except ImportError as error:
         raise MissingExtraError.for_extra("torch", what="Exporting a model") from error
     parts = parts_of(encoder)

@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
-from ..errors import UnsupportedEncoderError
-from .base import Encoder
+from ...errors import UnsupportedEncoderError
+from ..base import Encoder
 from .clip_tokenizer import Cleaning, cleaning_steps, clip_tokenizer_json, with_normalizers
 from .exportable import Exportable, PadTo, Scoring
 
@@ -62,15 +62,16 @@ def _open_clip_parts(encoder: Any, model: Any, tokenizer: Any) -> ExportParts:
     text = getattr(model, "text", model)
     causal = getattr(text, "attn_mask", None) is not None and getattr(text, "cls_emb", None) is None
     pooled_at_end = getattr(text, "pool_type", getattr(text, "text_pool_type", "argmax")) in {"argmax", "eos"}
+    short = causal and pooled_at_end
     return ExportParts(
         vision=_Call(model, model.encode_image),
-        text=_Call(model, model.encode_text),
+        text=_ShortClipText(model) if short and text is model else _Call(model, model.encode_text),
         text_inputs=("input_ids",),
         tokenizer_json=_open_clip_tokenizer_json(tokenizer, encoder.model_id),
         context_length=int(tokenizer.context_length),
         pad_id=int(getattr(getattr(tokenizer, "tokenizer", None), "pad_token_id", None) or 0),
         # A causal tower read at the end token never sees padding, so short texts may stay short.
-        pad_to="longest" if causal and pooled_at_end else "max",
+        pad_to="longest" if short else "max",
         scoring=_scoring(encoder),
     )
 
@@ -99,6 +100,31 @@ class _Call(torch.nn.Module):
 
     def forward(self, x: torch.Tensor) -> Any:
         return self.method(x)
+
+
+class _ShortClipText(torch.nn.Module):
+    """The text tower of open_clip's CLIP for texts of any length; its own `encode_text` insists on a full context."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, ids: torch.Tensor) -> Any:
+        model: Any = self.model
+        length = ids.shape[1]
+        x = model.token_embedding(ids) + model.positional_embedding[:length]  # (texts, length, width)
+        x = model.ln_final(model.transformer(x, attn_mask=model.attn_mask[:length, :length]))
+        x = x[torch.arange(ids.shape[0]), _end_positions(model, ids)]
+        projection = model.text_projection
+        if projection is None:
+            return x
+        return projection(x) if isinstance(projection, torch.nn.Linear) else x @ projection
+
+
+def _end_positions(model: Any, ids: torch.Tensor) -> torch.Tensor:
+    if getattr(model, "text_pool_type", "argmax") == "argmax":
+        return ids.argmax(dim=-1)
+    return ids.eq(model.text_eos_id).int().argmax(dim=-1)
 
 
 def _on_cpu(model: torch.nn.Module) -> torch.nn.Module:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from ..errors import CheckpointError, ModelNotFoundError, UsageError
-from ..types import ImageSpec, Interpolation, ResizeMode
-from .exportable import PadTo, Scoring
+from ...errors import CheckpointError, ModelNotFoundError, UsageError
+from ...types import ImageSpec, Interpolation, ResizeMode
+from ..exporting.exportable import PadTo, Scoring
 
 FORMAT = "viewvote-pack-1"
 FILE = "viewvote.json"

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import ModelNotFoundError
-from .hub import HubRepo
+from ...errors import ModelNotFoundError
+from ..hub import HubRepo
+from .config import FILE, PackConfig, read_config
 from .hub_layout import OPTIONAL_FILES, SIDE_FILES, find_graph, graph_names, read_layout
-from .pack_config import FILE, PackConfig, read_config
 
 _VISION = {"fp32": ("vision.onnx",), "int8": ("vision.int8.onnx",), "auto": ("vision.int8.onnx", "vision.onnx")}
 

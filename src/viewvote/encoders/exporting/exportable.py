@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
-from .base import Encoder
+from ..base import Encoder
 
 if TYPE_CHECKING:
     import torch

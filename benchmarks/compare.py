@@ -1,0 +1,176 @@
+"""Every training-free method on the same views of real photographs: accuracy with intervals, paired against zero-shot.
+
+    python benchmarks/compare.py --data DIR [--model pocket] [--sets ...] [--limit N] [--cache runs/compare]
+
+DIR holds eval/SET/LABEL_NAME/*.jpg and metadata/ as training/README.md describes. Features of all views are computed
+once per image and kept in --cache, so an interrupted run goes on where it stopped and another method costs nothing.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import comb, sqrt
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewvote import load_encoder
+from viewvote.encoders import Encoder
+from viewvote.encoders.text_head import build_text_head
+from viewvote.methods import METHODS, ViewLogits
+from viewvote.methods.marginal import Marginal
+from viewvote.methods.zero import Zero
+from viewvote.prompts import resolve_templates
+from viewvote.samples import prepare, prepare_ahead
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
+from eval_sets import SETS, Benchmark, load_benchmark
+
+VIEWS = 64
+METHODS_SHOWN = {
+    "zero-shot": ("photo", METHODS.get("zero-shot")()),
+    "ensemble": ("ensemble", METHODS.get("zero-shot")()),
+    "marginal": ("photo", Marginal()),
+    "mean-logits": ("photo", METHODS.get("mean-logits")()),
+    "mta": ("photo", METHODS.get("mta")()),
+    "zero, keep 0.1": ("photo", Zero(keep=0.1)),
+    "zero, keep 0.3": ("photo", Zero()),
+    "zero+ensemble": ("ensemble", Zero()),
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One method on one set, image by image."""
+
+    dataset: str
+    method: str
+    right: NDArray[np.bool_]
+    confidence: NDArray[np.float64]
+    probability: NDArray[np.float64]
+
+    def to_dict(self, plain: "Row") -> dict[str, object]:
+        n, hits = len(self.right), int(self.right.sum())
+        low, high = wilson(hits, n)
+        return {
+            "set": self.dataset,
+            "method": self.method,
+            "n": n,
+            "top1": 100 * hits / n,
+            "low": 100 * low,
+            "high": 100 * high,
+            "p_vs_zero_shot": mcnemar(self.right, plain.right),
+            "ece_confidence": 100 * ece(self.confidence, self.right),
+            "ece_probability": 100 * ece(self.probability, self.right),
+        }
+
+
+def wilson(hits: int, n: int, z: float = 1.959964) -> tuple[float, float]:
+    p = hits / n
+    centre, half = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    return (centre - half) / (1 + z * z / n), (centre + half) / (1 + z * z / n)
+
+
+def mcnemar(a: NDArray[np.bool_], b: NDArray[np.bool_]) -> float:
+    """The exact two-sided p-value of the discordant pairs."""
+    only_a, only_b = int((a & ~b).sum()), int((b & ~a).sum())
+    n, k = only_a + only_b, min(only_a, only_b)
+    return min(1.0, 2 * sum(comb(n, i) for i in range(k + 1)) / 2**n) if n else 1.0
+
+
+def ece(confidence: NDArray[np.float64], right: NDArray[np.bool_], bins: int = 15) -> float:
+    """Bin-weighted expected calibration error; a confidence of 1 belongs to the last bin."""
+    places = np.minimum((confidence * bins).astype(int), bins - 1)
+    gaps = [abs(confidence[places == i].sum() - right[places == i].sum()) for i in range(bins)]
+    return float(sum(gaps) / len(right))
+
+
+def view_features(encoder: Encoder, bench: Benchmark, chosen: list[int], cache: Path) -> NDArray[np.float32]:
+    """Features (images, views, dim) of the chosen images, computed where the cache has none."""
+    path = cache / f"{bench.name}.npy"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    shape = (len(bench.paths), VIEWS, encoder.dim)
+    if not path.exists():
+        np.lib.format.open_memmap(path, "w+", np.float32, shape).flush()
+    stored = np.load(path, mmap_mode="r+")
+    todo = [i for i in chosen if not stored[i].any()]
+
+    def one(i: int):
+        key = f"{bench.paths[i].parent.name}/{bench.paths[i].name}"
+        return prepare(bench.paths[i], encoder.image_spec, n_views=VIEWS, seed=0, dataset=bench.name, key=key)
+
+    for done, (i, sample) in enumerate(zip(todo, prepare_ahead(one, todo, ahead=4), strict=True), start=1):
+        stored[i] = encoder.encode_images(sample.pixels)
+        if done % 50 == 0 or done == len(todo):
+            print(f"{bench.name}: {done} of {len(todo)} images encoded", file=sys.stderr, flush=True)
+    return np.asarray(stored[chosen])
+
+
+def measure(encoder: Encoder, bench: Benchmark, chosen: list[int], cache: Path) -> list[Row]:
+    features = view_features(encoder, bench, chosen, cache)
+    labels = np.array(bench.labels)[chosen]
+    heads = {
+        name: build_text_head(encoder, bench.classes, templates=resolve_templates(name))
+        for name in ("photo", "ensemble")
+    }
+    rows = []
+    for title, (templates, method) in METHODS_SHOWN.items():
+        head, decisions = heads[templates], []
+        for one in features:
+            logits = head.logits(one, encoder)[None]
+            scale, bias = encoder.logit_scale, encoder.logit_bias
+            decisions += method.decide(ViewLogits(logits, scale, bias, features=one[None], text=head.features))
+        rows.append(
+            Row(
+                bench.name,
+                title,
+                np.array([d.index for d in decisions]) == labels,
+                np.array([d.confidence for d in decisions]),
+                np.array([d.probability for d in decisions]),
+            )
+        )
+    return rows
+
+
+def table(results: Iterable[dict[str, object]]) -> str:
+    lines = ["| set | n | " + " | ".join(METHODS_SHOWN) + " |", "|---" * (len(METHODS_SHOWN) + 2) + "|"]
+    by_set: dict[object, dict[object, dict[str, object]]] = {}
+    for result in results:
+        by_set.setdefault(result["set"], {})[result["method"]] = result
+    for name, methods in by_set.items():
+        cells = []
+        for method in METHODS_SHOWN:
+            r = methods[method]
+            mark = "*" if float(str(r["p_vs_zero_shot"])) < 0.05 else ""
+            cells.append(f"{r['top1']:.1f}{mark} ({r['low']:.1f}-{r['high']:.1f})")
+        lines.append(f"| {name} | {methods['zero-shot']['n']} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--model", default="pocket")
+    parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
+    parser.add_argument("--limit", type=int, default=0, help="a fixed random sample of this many images a set; 0: all")
+    parser.add_argument("--cache", type=Path, default=Path("runs/compare"))
+    args = parser.parse_args()
+    encoder = load_encoder(args.model)
+    cache = args.cache / encoder.fingerprint
+    results: list[dict[str, object]] = []
+    for name in args.sets:
+        bench = load_benchmark(args.data, name)
+        order = np.random.default_rng(0).permutation(len(bench.paths))
+        chosen = sorted(int(i) for i in order[: args.limit or None])
+        rows = measure(encoder, bench, chosen, cache)
+        results += [row.to_dict(rows[0]) for row in rows]
+        (args.cache / "results.json").write_text(json.dumps(results, indent=1))
+    print(table(results))
+    print("* differs from zero-shot on the same images (exact McNemar, p < 0.05, not corrected for many tests)")
+
+
+if __name__ == "__main__":
+    main()
