@@ -68,6 +68,12 @@ def test_json_is_the_same_to_dict_as_in_python(pictures):
     assert len(from_cli["trace"]["views"]) == 8
 
 
+def test_hyper_parameters_can_be_set(pictures):
+    settings = ["--set", "keep=1.0", "--set", "tie=max-logit", "--augment", "augmix"]
+    done = viewvote("classify", pictures / "b.jpg", *LABELS, *TOY, *settings, "--format", "jsonl")
+    assert sum(json.loads(done.stdout)["votes"].values()) == 8
+
+
 def test_an_empty_json_run_is_an_empty_array(tmp_path):
     (tmp_path / "bad.png").write_bytes(b"x")
     done = viewvote("classify", tmp_path / "bad.png", *LABELS, *TOY, "--format", "json")
@@ -122,6 +128,11 @@ def test_an_unreadable_file_is_told_and_counted_and_the_rest_goes_on(pictures):
         ([".", *LABELS, "--views", "0"], "n_views must be"),
         ([".", *LABELS, "--templates", "phoot"], "Did you mean 'photo'"),
         ([".", *LABELS, "--resume"], "--output"),
+        ([".", *LABELS, "--set", "tie"], "write --set KEY=VALUE"),
+        ([".", *LABELS, "--set", "tye=random"], "Did you mean 'tie'"),
+        ([".", *LABELS, "--set", "keep='many'"], "does not take these settings"),
+        ([".", *LABELS, "--set", "keep=2"], "keep must be above 0"),
+        ([".", *LABELS, "--augment", "augmx"], "Did you mean 'augmix'"),
         ([".", *LABELS, "--output", "o.json", "--format", "json", "--resume"], "jsonl"),
         ([".", *LABELS, "--output", "no/such/folder/o.csv", "--format", "csv"], "cannot write"),
     ],

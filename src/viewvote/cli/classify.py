@@ -2,17 +2,18 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from .edge import complain, guarded
-from .inputs import STDIN, expand, read_labels, read_stdin
+from .inputs import STDIN, expand, read_labels, read_method, read_stdin
 from .output import FORMATS, Writer, open_output, stdout
 from .progress import progress
 
 if TYPE_CHECKING:
     from ..classifier import Classifier
+    from ..samples import Augment
     from ..types import Prediction
 
 HELP = """Classify images by labels in words: augment, predict, keep the confident views, vote.
@@ -38,6 +39,10 @@ def classify(
     method: Annotated[str, typer.Option(help="Method; `viewvote methods` lists them.")] = "zero",
     views: Annotated[int, typer.Option(help="Views per image: the whole and random crops.")] = 64,
     keep: Annotated[float | None, typer.Option(help="Share of most confident views that decide.")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="A hyper-parameter of the method, KEY=VALUE; may be repeated.")
+    ] = None,
+    augment: Annotated[str, typer.Option(help="Views: crops | augmix (crops mixed as AugMix does).")] = "crops",
     templates: Annotated[str | None, typer.Option(help="Template set, or a template with {}.")] = None,
     teacher: Annotated[str | None, typer.Option(help="A stronger model that votes on the kept views.")] = None,
     abstain_below: Annotated[float, typer.Option(help="Give no label below this confidence.")] = 0.0,
@@ -68,9 +73,10 @@ def classify(
     classifier = Classifier(
         model,
         labels=chosen,
-        method=method,
+        method=read_method(method, settings) if settings else method,
         n_views=views,
         keep=keep,
+        augment=cast("Augment", augment),
         templates=templates,
         teacher=teacher,
         abstain_below=abstain_below,

@@ -1,11 +1,16 @@
 """What the user means by IMAGE, FOLDER, GLOB and -, and by --labels and --labels-file."""
 
+import ast
 import glob
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import UsageError
+
+if TYPE_CHECKING:
+    from ..methods import Method
 
 STDIN = "-"
 
@@ -42,6 +47,32 @@ def read_stdin() -> bytes:
     if sys.stdin is None or sys.stdin.isatty():
         raise UsageError("'-' reads an image from standard input, but nothing is piped in.")
     return sys.stdin.buffer.read()
+
+
+def read_method(name: str, settings: Sequence[str]) -> "Method":
+    """The method with hyper-parameters given as KEY=VALUE; a value is a Python literal, or else a word."""
+    from dataclasses import fields
+
+    from ..methods import METHODS
+    from ..registry import unknown_name
+
+    cls: Any = METHODS.get(name)
+    known = [field.name for field in fields(cls)]
+    values: dict[str, object] = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise UsageError(f"--set {setting!r} has no value; write --set KEY=VALUE.")
+        if key not in known:
+            raise unknown_name(f"setting of method {name!r}", key, known or ["none"])
+        try:
+            values[key] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            values[key] = value
+    try:
+        return cast("Method", cls(**values))
+    except TypeError as error:
+        raise UsageError(f"method {name!r} does not take these settings: {error}.") from error
 
 
 def read_labels(labels: str | None, labels_file: Path | None) -> list[str]:
