@@ -119,7 +119,8 @@ class Prediction:
     index        its position among the labels (also when it abstained: the best guess)
     confidence   share of the deciding quantity that the winner holds, in [0, 1]: for voting methods the share of the
                  kept views that voted for it, for the others its probability (`confidence_is` says which)
-    probability  the winner's marginal probability over the kept views at the model's own temperature
+    probability  the winner's probability at the model's own temperature: for voting methods on the source view, where
+                 the model is calibrated (confident views are over-confident), for the others the same as confidence
     scores       one number per label: vote shares or probabilities, summing to 1; for zero-shot with a model that
                  scores each label alone (SigLIP), sigmoids that need not; the winner has the largest
     votes        one count per label; None for methods that do not vote

@@ -67,7 +67,8 @@ class Zero:
                 Decision(
                     index=index,
                     confidence=float(ballot.share),
-                    probability=float(ballot.marginal[index]),
+                    # The source view: confident views are over-confident (Sec. 3.2), and the temperature is fitted here.
+                    probability=float(np.exp(log_softmax(logits[0])[index])),
                     scores=np.asarray(ballot.votes / ballot.k, dtype=np.float32),
                     votes=ballot.votes,
                     tie_break=ballot.tie_break,
