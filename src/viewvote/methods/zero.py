@@ -67,7 +67,7 @@ class Zero:
                 Decision(
                     index=index,
                     confidence=float(ballot.share),
-                    # The source view: confident views are over-confident (Sec. 3.2), and the temperature is fitted here.
+                    # Of the source view, where the temperature is fitted: confident views are over-confident (Sec. 3.2).
                     probability=float(np.exp(log_softmax(logits[0])[index])),
                     scores=np.asarray(ballot.votes / ballot.k, dtype=np.float32),
                     votes=ballot.votes,
