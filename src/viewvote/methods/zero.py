@@ -67,7 +67,7 @@ class Zero:
                 Decision(
                     index=index,
                     confidence=float(ballot.share),
-                    # Of the source view, where the temperature is fitted: confident views are over-confident (Sec. 3.2).
+                    # Of the source view: the temperature is fitted there; confident views are over-confident.
                     probability=float(np.exp(log_softmax(logits[0])[index])),
                     scores=np.asarray(ballot.votes / ballot.k, dtype=np.float32),
                     votes=ballot.votes,
