@@ -65,6 +65,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=9)
     rounds = parser.parse_args().rounds
+    # As in a DataLoader worker; otherwise torch's idle threads spin into the next measurement.
+    torch.set_num_threads(1)
     print("| image | torchvision (s) | viewvote (s) | ratio | range of ratios |\n|---|---|---|---|---|")
     for name, size in SIZES.items():
         data = photo_like(*size)
