@@ -88,6 +88,7 @@ def main() -> None:
     captions = [(text, i) for i, photo in enumerate(photos) for text in photo.captions]
     glosses = [(f"{c.names[0]}: {c.gloss}"[:160], i) for i, c in enumerate(concepts) if c.gloss]
     record = {"concepts": [vars(c) for c in concepts], "texts": pairs, "captions": captions, "glosses": glosses}
+    args.cache.mkdir(parents=True, exist_ok=True)
     (args.cache / "texts.json").write_text(json.dumps(record))
     print(f"{len(concepts)} concepts, {len(pairs)} texts, {len(captions)} captions, {len(glosses)} glosses", flush=True)
     encode([text for text, _ in pairs + captions + glosses], args.cache, args.threads)

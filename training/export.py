@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -31,11 +32,12 @@ def join_parts(graph: Graph, rows: str, captions: str, fitted: Fitted, name: str
     graph.op("Div", both, graph.op("ReduceL2", both, axes=[-1], keepdims=1), name=name)
 
 
-def save_vision(net: Lite, fitted: Fitted, path: Path) -> None:
-    """The image tower: float16 storage, float32 arithmetic, unit outputs."""
-    graph = LiteGraph(net, SIZE, compact=True)
-    _, pooled = graph.features("pixel_values", 0)
-    weight = graph.half("project.weight", fitted["weight"])
+def save_vision(net: Lite, fitted: Fitted, path: Path, *, compact: bool = True) -> None:
+    """The image tower: unit outputs in float32 arithmetic, from int8 weights when compact."""
+    graph = LiteGraph(net, SIZE, compact=compact)
+    pooled = graph.features("pixel_values")
+    store = partial(graph.int8, axis=1) if compact else graph.tensor
+    weight = store("project.weight", fitted["weight"])
     raw = graph.op("Add", graph.op("MatMul", pooled, weight), graph.tensor("project.bias", fitted["bias"]))
     captions = fitted["skip"].shape[1]
     rows = fitted["weight"].shape[1] - captions

@@ -104,7 +104,7 @@ def caption_space(cache: Path, labels: Array) -> tuple[Array, Array, Array]:
 def fit_scale(images: Array, texts: Array, labels: Array) -> float:
     """The logit scale of least negative log-likelihood."""
     cosine = images @ texts.T
-    best = min(np.arange(5, 60, 0.5), key=lambda scale: nll(scale * cosine, labels))
+    best = min(np.arange(5, 100, 0.5), key=lambda scale: nll(scale * cosine, labels))
     return float(best)
 
 

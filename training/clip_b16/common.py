@@ -1,0 +1,34 @@
+"""What the steps share: the tower as a function, and the way to the modules of the folder above."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from viewvote.encoders.cache import default_cache_dir
+from viewvote.encoders.clip_tower import packaged_tower, runnable_tower
+from viewvote.encoders.onnx_pack import normalise, pixel_line
+from viewvote.encoders.packs.runtimes import open_session
+from viewvote.types import Float32, ImageSpec, UInt8
+
+DIM = 512
+
+
+def open_tower() -> Callable[[UInt8], Float32]:
+    """Unit features (views, 512) of uint8 views, by the graph that users run, on one thread."""
+    graph = runnable_tower(packaged_tower(), precision="int8", cache_dir=default_cache_dir())
+    session = open_session(graph)
+    spec = ImageSpec(size=224)
+    scale, shift = pixel_line(spec.mean, spec.std)
+
+    def encode(views: UInt8) -> Float32:
+        pixels = np.stack([normalise(view, scale=scale, shift=shift) for view in views])
+        features = session.run({"pixel_values": pixels}, output="image_embeds")
+        return features / np.linalg.norm(features, axis=1, keepdims=True)
+
+    return encode

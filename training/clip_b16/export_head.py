@@ -1,0 +1,68 @@
+"""Step 3: write the head as an ONNX graph, and the pack's settings."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import common
+import numpy as np
+from onnx import TensorProto
+from onnx_graph import Graph
+from sentence import CONTEXT, PAD, WIDTH
+
+from viewvote.encoders.packs.config import FILE, PackConfig
+from viewvote.types import ImageSpec
+
+
+def save_head(fitted: dict[str, np.ndarray], path: Path) -> None:
+    """Sentence vectors -> unit text features; int8 and float16 storage, float32 arithmetic."""
+    graph = Graph()
+
+    def unit(x: str, name: str = "") -> str:
+        return graph.op("Div", x, graph.op("ReduceL2", x, axes=[-1], keepdims=1), name=name)
+
+    def constant(name: str) -> str:
+        return graph.tensor(name, fitted[name].astype(np.float32))
+
+    centres = graph.int8("centres", np.ascontiguousarray(fitted["centres"].T), axis=1)  # (384, centres)
+    gap = graph.op("Sub", graph.op("MatMul", "sentence_embeds", centres), graph.const(np.float32(1)))
+    near = graph.op("Exp", graph.op("Mul", gap, constant("gamma")))
+    near = unit(graph.op("MatMul", near, graph.int8("mix", fitted["mix"], axis=0)))
+    told = graph.op("MatMul", "sentence_embeds", graph.half("skip", fitted["skip"]))
+    told = unit(graph.op("Add", told, constant("shift")))
+    both = graph.op("Add", near, graph.op("Mul", told, constant("share")))
+    axis = constant("axis")
+    along = graph.op("ReduceSum", graph.op("Mul", both, axis), graph.const(np.array([1])), keepdims=1)
+    direction = unit(graph.op("Sub", both, graph.op("Mul", along, axis)))
+    unit(graph.op("Add", direction, graph.op("Mul", axis, constant("pull"))), name="text_embeds")
+    sentences: dict[str, tuple[int, list[str | int]]] = {"sentence_embeds": (TensorProto.FLOAT, ["batch", WIDTH])}
+    graph.save(str(path), sentences, {"text_embeds": ["batch", common.DIM]})
+
+
+def main() -> None:
+    """Write the pack's folder."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--weights", type=Path, default=Path("cache/head.npz"))
+    parser.add_argument("--pack", type=Path, required=True)
+    args = parser.parse_args()
+    args.pack.mkdir(parents=True, exist_ok=True)
+    fitted = dict(np.load(args.weights))
+    save_head(fitted, args.pack / "head.onnx")
+    settings = PackConfig(
+        name="clip-b16",
+        image=ImageSpec(size=224),
+        scale=float(fitted["scale"]),
+        bias=0.0,
+        context_length=CONTEXT,
+        dim=common.DIM,
+        pad_id=PAD,
+    )
+    (args.pack / FILE).write_text(json.dumps(settings.to_dict(), indent=2) + "\n")
+    for file in sorted(args.pack.iterdir()):
+        print(f"{file.name:16} {file.stat().st_size:>12,} bytes")
+
+
+if __name__ == "__main__":
+    main()
