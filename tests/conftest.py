@@ -1,10 +1,17 @@
 """What several tests need: drawn pictures, and the real photographs where they exist."""
 
+import signal
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
+
+from viewvote import ToyEncoder
+
+# A shell starts background jobs with Ctrl-C ignored, and children inherit that: tests that interrupt one need it back.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 PHOTOS = Path(__file__).parents[2] / "shared" / "data"
 
@@ -19,6 +26,20 @@ def draw_photo(width: int, height: int, *, seed: int = 0) -> Image.Image:
     pixels += rng.normal(0, 6, pixels.shape)
     pixels[height // 3 : height // 2, width // 4 : width // 2] = (220, 40, 30)
     return Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8))
+
+
+class Contrary(ToyEncoder):
+    """A teacher that sees green where there is red, at another size, and notes what it is shown."""
+
+    model_id = "contrary"
+
+    def __init__(self) -> None:
+        super().__init__(size=8)
+        self.seen: list[tuple[int, ...]] = []
+
+    def encode_images(self, views):
+        self.seen.append(views.shape)
+        return super().encode_images(views[..., [1, 0, 2]])
 
 
 @pytest.fixture(scope="session")

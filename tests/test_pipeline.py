@@ -36,6 +36,22 @@ def test_the_template_is_used_and_the_head_is_kept(pipe):
     assert pipe._classifier.text_head is not head
 
 
+def test_a_method_keeps_its_own_templates_unless_one_is_given():
+    pipe = viewvote.pipeline(model="toy", method="ensemble")
+    assert pipe(RED, candidate_labels=["red", "blue"])[0]["label"] == "red"
+    classifier = pipe._classifier
+    assert len(classifier.templates) == 7
+    pipe(BLUE, candidate_labels=["red", "blue"])
+    assert pipe._classifier is classifier
+    pipe(RED, candidate_labels=["red", "blue"], hypothesis_template="a {}")
+    assert pipe._classifier.templates == ("a {}",)
+
+
+def test_the_template_is_the_one_transformers_users_know(pipe):
+    pipe(RED, candidate_labels=["red"])
+    assert pipe._classifier.templates == ("a photo of a {}.",)
+
+
 def test_mistakes_are_told(pipe):
     with pytest.raises(UnknownNameError, match="zero-shot-image-classification"):
         viewvote.pipeline("image-classification", model="toy")
@@ -43,3 +59,9 @@ def test_mistakes_are_told(pipe):
         pipe(RED, candidate_labels=["red"], hypothesis_template="a photo")
     with pytest.raises(UsageError, match="label 1"):
         pipe(RED, candidate_labels="red,")
+
+
+def test_it_takes_adaptive_views():
+    pipe = viewvote.pipeline(model="toy", n_views="adaptive")
+    assert pipe(RED, candidate_labels=["red", "green"])[0]["label"] == "red"
+    assert pipe._classifier.rule == viewvote.Adaptive().rule(keep=0.3)

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from viewvote.errors import UnknownNameError, UsageError
-from viewvote.registry import Entry, Registry
+from viewvote.registry import Entry, Registry, unknown_name
 
 
 @pytest.fixture
@@ -38,3 +38,7 @@ def test_your_own_can_be_added_but_not_over_another(registry):
     assert list(registry) == ["mine", "ordered", "wave"]
     with pytest.raises(UsageError, match="exists already"):
         registry.register("wave", int, summary="")
+
+
+def test_a_name_that_is_no_string_is_unknown_too():
+    assert str(unknown_name("tie rule", 3, ["greedy"])) == "no tie rule 3. Known: greedy."

@@ -8,7 +8,8 @@ import pytest
 from viewvote.errors import UsageError
 from viewvote.types import Box, ImageSpec, Prediction, Trace, ViewTrace, label_keys
 
-CONTRACT = ["path", "label", "index", "confidence", "scores", "votes", "tie_break", "method", "model", "timings"]
+FIRST = ["path", "label", "index", "confidence", "scores", "votes", "tie_break", "method", "model", "timings"]
+CONTRACT = [*FIRST, "probability", "confidence_is", "views_used"]
 
 
 def prediction(**changes):
@@ -57,6 +58,13 @@ def test_to_dict_is_json_with_plain_numbers():
     }
 
 
+def test_the_probability_stands_beside_the_vote_share():
+    got = prediction(views_used=4).to_dict()
+    assert (got["confidence"], got["confidence_is"], got["probability"]) == (0.5, "vote share", 0.7)
+    assert got["views_used"] == 4
+    assert "stop" not in got
+
+
 def test_the_winner_of_a_tie_ranks_first():
     assert prediction().ranking() == [1, 0, 2]
     assert list(prediction().to_dict()["scores"]) == ["dog", "cat", "rocket"]
@@ -80,7 +88,9 @@ def test_kept_views_are_listed():
 
 
 def test_repeated_labels_stay_apart():
-    assert label_keys(["missile", "cat", "missile"]) == ["missile", "cat", "missile#2"]
+    assert label_keys(("missile", "cat", "missile")) == ("missile", "cat", "missile#2")
+    assert label_keys(("x", "x#2", "x")) == ("x", "x#2", "x#2#2")
+    assert label_keys(("x", "x", "x#1")) == ("x", "x#1#1", "x#1")
 
 
 @pytest.mark.parametrize(

@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     )
     from .images import ImageLimits
     from .pipelines import pipeline
+    from .stopping import Adaptive
     from .types import Box, ImageSpec, Prediction, Trace, ViewTrace
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Adaptive",
     "Box",
     "CheckpointError",
     "Classifier",
@@ -55,6 +57,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Adaptive": ".stopping",
     "Box": ".types",
     "Classifier": ".classifier",
     "Encoder": ".encoders",

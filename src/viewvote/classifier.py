@@ -1,23 +1,28 @@
 """Classifier: the drop-in object most users meet. It augments, predicts, keeps the confident views and votes."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from time import perf_counter
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .arguments import checked_budget, checked_images, checked_labels, checked_method, checked_stop, checked_whole
+from .deciding import Answerer, start_decider
 from .encoders import Encoder, LoadOptions, load_encoder
+from .encoders.base import DrawsViews, block_of
+from .encoders.batch_size import fastest_batch
 from .encoders.text_head import TextHead, build_text_head
 from .errors import UsageError, ViewvoteError
 from .images import ImageLimits, ImageSource
-from .methods import METHODS, Decision, Episode, Method, StreamingMethod, Teacher, TuningMethod, ViewLogits
+from .methods import Method, TuningMethod
 from .prompts import resolve_templates
-from .samples import PREPARING, Augment, Sample, checked_augment, prepare, prepare_ahead
-from .types import Float32, Int64, Prediction, Trace, ViewTrace
-from .views import View
+from .registry import unknown_name
+from .rounds import Rounds, encode_units, round_ends
+from .samples import PREPARING, Augment, Keyed, Sample, checked_augment, prepare, prepare_ahead
+from .scheduling import Scheduler, Settled
+from .stopping import Adaptive
+from .types import Float32, Prediction
 
 
 class Classifier:
@@ -28,9 +33,12 @@ class Classifier:
     'red'
 
     model          a model id ("pocket", "open_clip:ViT-B-16/openai", ...) or an Encoder
-    labels         the answers to choose from, in words; all different
+    labels         the answers to choose from, in words; all different, unless unique_labels=False (ImageNet's 1000
+                   names have "missile" twice: then `prediction.index` tells which)
     method         "zero" (the paper's vote, the default), "zero-shot", "marginal", ... or a method object
-    n_views        how many views to look at: the whole image and n_views - 1 random crops
+    n_views        how many views to look at: the whole image and n_views - 1 random crops; "adaptive" is as many as an
+                   image needs, at most 64 (`Adaptive(...)` sets the budget and the accepted rate of disagreement)
+    stop           "exact": leave out the last views of an image where they cannot change its answer
     keep           the share of most confident views that decide; None is the method's own default
     templates      a template set ("photo", "ensemble", ...), one template, or a list of templates; None is "photo",
                    except for methods that bring their own ("ensemble")
@@ -38,6 +46,7 @@ class Classifier:
     abstain_below  predictions with less confidence than this get no label
     seed           the views of an image depend on this and on its content, on nothing else
     augment        "crops", the paper's views, or "augmix": the same crops mixed, as TPT and RLCF on fine-grained sets
+    evidence       keep in the trace what other settings can be scored from without the model (`trace.evidence`)
     """
 
     def __init__(
@@ -46,7 +55,7 @@ class Classifier:
         *,
         labels: Sequence[str],
         method: str | Method = "zero",
-        n_views: int = 64,
+        n_views: int | Literal["adaptive"] | Adaptive = 64,
         keep: float | None = None,
         templates: str | Sequence[str] | None = None,
         teacher: str | Encoder | None = None,
@@ -56,20 +65,28 @@ class Classifier:
         limits: ImageLimits | None = None,
         cache_dir: Path | None = None,
         augment: Augment = "crops",
+        unique_labels: bool = True,
+        evidence: bool = False,
+        stop: Literal["exact"] | None = None,
     ) -> None:
-        self.labels = checked_labels(labels)
-        self.method = _method(method, keep)
-        self._decider = self.method.start() if isinstance(self.method, StreamingMethod) else self.method
+        self.labels = checked_labels(labels, unique=unique_labels)
+        self.unique_labels = unique_labels
+        self.evidence = evidence
+        self.method = checked_method(method, keep)
+        self._decider = start_decider(self.method)
         if teacher is not None and not getattr(self.method, "asks_teacher", False):
             raise UsageError(f"method {self.method.name!r} asks no teacher; use 'zero', or leave the teacher out.")
-        self.n_views = _checked_views(n_views)
+        self.n_views = checked_budget(n_views)
+        self.rule = checked_stop(n_views, stop, method=self.method)
+        self.stop = stop
+        self._views_asked = n_views
         self.augment = checked_augment(augment)
         default = getattr(self.method, "templates", "photo")
         self.templates = resolve_templates(default if templates is None else templates)
         if not 0 <= abstain_below <= 1:
             raise UsageError(f"abstain_below is a confidence between 0 and 1; got {abstain_below}.")
         self.abstain_below = abstain_below
-        self.seed = seed
+        self.seed = checked_whole(seed, name="seed")
         self.limits = limits
         self.cache_dir = cache_dir
         self.encoder = load_encoder(model, options) if isinstance(model, str) else model
@@ -80,9 +97,10 @@ class Classifier:
         self.teacher_head = self._head(self.teacher) if self.teacher is not None else None
 
     def reset(self) -> None:
-        """Forget what a streaming method has learned; the other methods never learn anything."""
-        if isinstance(self.method, StreamingMethod):
-            self._decider = self.method.start()
+        """Forget the images before: what a streaming method has learned, and RLCF's momentum. Others never learn."""
+        self._decider = start_decider(self.method)
+        if (momentum := getattr(self.method, "momentum", None)) is not None:
+            momentum.reset()
 
     @property
     def classes_(self) -> NDArray[np.str_]:
@@ -95,7 +113,7 @@ class Classifier:
             self.encoder,
             labels=labels,
             method=self.method,
-            n_views=self.n_views,
+            n_views=self.n_views if self.rule is None else self._views_asked,
             templates=self.templates if templates is None else templates,
             teacher=self.teacher,
             abstain_below=self.abstain_below,
@@ -103,184 +121,121 @@ class Classifier:
             limits=self.limits,
             cache_dir=self.cache_dir,
             augment=self.augment,
+            unique_labels=self.unique_labels,
+            evidence=self.evidence,
+            stop=self.stop,
         )
 
-    def __call__(self, image: ImageSource) -> Prediction:
+    def __call__(self, image: ImageSource | Keyed) -> Prediction:
         """The prediction for one image: a path, bytes, a file object, a PIL image or an array."""
-        return self._predict([self._prepare(image)])[0]
+        (result,) = self._answers([self._prepare(image)], batch_views=self.n_views)
+        if isinstance(result, ViewvoteError):
+            raise result
+        return result
 
     @overload
     def predict_many(
-        self, images: Iterable[ImageSource], *, batch_views: int = ..., on_error: Literal["raise"] = ...
+        self, images: Iterable[ImageSource | Keyed], *, batch_views: int | None = ..., on_error: Literal["raise"] = ...
     ) -> Iterator[Prediction]: ...
 
     @overload
     def predict_many(
-        self, images: Iterable[ImageSource], *, batch_views: int = ..., on_error: Literal["return"]
+        self, images: Iterable[ImageSource | Keyed], *, batch_views: int | None = ..., on_error: Literal["return"]
     ) -> Iterator[Prediction | ViewvoteError]: ...
 
     def predict_many(
-        self, images: Iterable[ImageSource], *, batch_views: int = 64, on_error: Literal["raise", "return"] = "raise"
+        self,
+        images: Iterable[ImageSource | Keyed],
+        *,
+        batch_views: int | None = None,
+        on_error: Literal["raise", "return"] = "raise",
     ) -> Iterator[Prediction | ViewvoteError]:
         """Predictions in the order of `images` (any iterable), the same as one at a time, but faster.
 
-        Views of several images fill encoder batches of `batch_views`; the next images are decoded and drawn meanwhile,
-        never more than fill one batch and a few. With on_error="return" an unreadable image yields its error in place.
+        Views of several images fill encoder batches of `batch_views` (None: the size that is fastest here, see
+        `fastest_batch`), rounded up to the encoder's block; the next images are decoded and drawn meanwhile. Images
+        under way never fill more than two batches and a few. Which views are computed together does not depend on the
+        other images (`block_of`), so predictions equal those of single images to the last bit for every encoder of
+        this package, and a stream may be taken up anywhere. With on_error="return" an image that cannot be read or
+        decided yields its error in place.
         """
-        if batch_views < 1:
-            raise UsageError(f"batch_views must be at least 1; got {batch_views}.")
-        per_image = self.method.views_used(self.n_views)
-        per_batch = max(1, batch_views // per_image)
-        waiting: list[Sample | ViewvoteError] = []
-        for result in prepare_ahead(self._prepare, images, ahead=per_batch + PREPARING):
+        if on_error not in ("raise", "return"):
+            raise unknown_name("on_error", on_error, ["raise", "return"])
+        if batch_views is not None:
+            batch_views = checked_whole(batch_views, name="batch_views", least=1)
+        return self._stream(checked_images(images), batch_views=batch_views, on_error=on_error)
+
+    def _stream(
+        self, images: Iterable[ImageSource | Keyed], *, batch_views: int | None, on_error: Literal["raise", "return"]
+    ) -> Iterator[Prediction | ViewvoteError]:
+        """What `predict_many` yields; the first image is read when the first answer is asked for."""
+        if batch_views is None:
+            batch_views = fastest_batch(self.encoder, cache_dir=self.cache_dir)
+        ahead = max(1, batch_views // self._ends[0]) + PREPARING
+        for result in self._answers(
+            prepare_ahead(self._prepare, images, ahead=ahead, limits=self.limits), batch_views=batch_views
+        ):
             if isinstance(result, ViewvoteError) and on_error == "raise":
                 raise result
-            waiting.append(result)
-            if sum(isinstance(one, Sample) for one in waiting) == per_batch or isinstance(waiting[0], ViewvoteError):
-                yield from self._flush(waiting)
-        yield from self._flush(waiting)
+            yield result
 
-    def predict(self, images: Iterable[ImageSource]) -> NDArray[Any]:
+    def predict(self, images: Iterable[ImageSource | Keyed]) -> NDArray[Any]:
         """The label of each image, as scikit-learn returns them; None where the classifier abstained."""
         found = [prediction.label for prediction in self.predict_many(images)]
         return np.array(found, dtype=object if None in found else None)
 
-    def predict_proba(self, images: Iterable[ImageSource]) -> Float32:
-        """The scores (images, labels) in the order of `classes_`; each row sums to 1."""
+    def predict_proba(self, images: Iterable[ImageSource | Keyed]) -> Float32:
+        """The scores (images, labels) in the order of `classes_`.
+
+        Each row sums to 1, except for zero-shot with a model that scores each label alone (SigLIP).
+        """
         rows = [prediction.scores for prediction in self.predict_many(images)]
         return np.stack(rows) if rows else np.zeros((0, len(self.labels)), dtype=np.float32)
-
-    def _flush(self, waiting: list[Sample | ViewvoteError]) -> Iterator[Prediction | ViewvoteError]:
-        predictions = iter(self._predict([one for one in waiting if isinstance(one, Sample)]))
-        for one in waiting:
-            yield next(predictions) if isinstance(one, Sample) else one
-        waiting.clear()
 
     def _head(self, encoder: Encoder) -> TextHead:
         return build_text_head(encoder, self.labels, templates=self.templates, cache_dir=self.cache_dir)
 
-    def _prepare(self, image: ImageSource) -> Sample:
-        n_views = self.method.views_used(self.n_views)
-        spec = self.encoder.image_spec
-        return prepare(image, spec, n_views=n_views, seed=self.seed, limits=self.limits, augment=self.augment)
+    def _prepare(self, image: ImageSource | Keyed) -> Sample:
+        keyed = image if isinstance(image, Keyed) else Keyed(image, key=None)
+        drawer = self.encoder
+        return prepare(
+            keyed.image,
+            self.encoder.image_spec,
+            n_views=self.method.views_used(self.n_views),
+            seed=self.seed,
+            dataset=keyed.dataset,
+            key=keyed.key,
+            limits=self.limits,
+            augment=self.augment,
+            first=self._ends[0],
+            draw_views=drawer.draw_views if isinstance(drawer, DrawsViews) and drawer.draws_views else None,
+        )
 
-    def _predict(self, samples: list[Sample]) -> list[Prediction]:
-        """The predictions of prepared samples, encoded together."""
-        if not samples:
-            return []
-        start = perf_counter()
-        features = self.encoder.encode_images(np.concatenate([sample.pixels for sample in samples]))
-        encode = (perf_counter() - start) / len(samples)
-        ends = np.cumsum([len(sample.views) for sample in samples])[:-1]
-        return [
-            self._decide(sample, one, encode) for sample, one in zip(samples, np.split(features, ends), strict=True)
-        ]
+    @property
+    def _ends(self) -> tuple[int, ...]:
+        return round_ends(self.rule, self.method.views_used(self.n_views), self.encoder)
 
-    def _decide(self, sample: Sample, features: Float32, encode: float) -> Prediction:
-        """One image's prediction; its logits are computed alone, so they do not depend on the batch it came in."""
-        start = perf_counter()
-        logits = self.text_head.logits(features, self.encoder)
-        if isinstance(self._decider, TuningMethod):
-            decision = self._decider.adapt(self._episode(sample, features, logits))
-        else:
-            decision = self._decider.decide(self._view_logits(sample, features, logits))[0]
-        timings = {**sample.timings, "encode": encode, "decide": perf_counter() - start}
-        return Prediction(
+    def _answers(
+        self, samples: Iterable[Sample | ViewvoteError], *, batch_views: int
+    ) -> Iterator[Prediction | ViewvoteError]:
+        """The predictions of prepared samples, in order; the error of one leaves the others alone."""
+        answerer = Answerer(
             labels=self.labels,
-            index=decision.index,
-            confidence=decision.confidence,
-            confidence_is=self.method.confidence_is,
-            probability=decision.probability,
-            scores=decision.scores,
-            votes=decision.votes,
-            method=self.method.name,
-            model=self.encoder.model_id
-            if self.teacher is None
-            else f"{self.encoder.model_id} -> {self.teacher.model_id}",
-            tie_break=decision.tie_break,
-            abstained=decision.confidence < self.abstain_below,
-            path=sample.path,
-            timings={**timings, "total": sum(timings.values())},
-            trace=_trace(sample.views, decision, self.labels),
-            notes=decision.notes,
+            method=self.method,
+            decider=self._decider,
+            encoder=self.encoder,
+            text_head=self.text_head,
+            teacher=self.teacher,
+            teacher_head=self.teacher_head,
+            abstain_below=self.abstain_below,
+            evidence=self.evidence,
         )
-
-    def _view_logits(self, sample: Sample, features: Float32, logits: Float32) -> ViewLogits:
-        """What a training-free method decides on."""
-        return ViewLogits(
-            logits=logits[None],
-            logit_scale=self.encoder.logit_scale,
-            logit_bias=self.encoder.logit_bias,
-            scoring=self.encoder.scoring,
-            tie_draws=[sample.tie_draw],
-            features=features[None],
-            text=self.text_head.features,
-            teacher=partial(self._ask_teacher, sample) if self.teacher is not None else None,
+        ends = self._ends
+        tasks: Iterator[Rounds | Settled[Prediction | ViewvoteError]] = (
+            Rounds(one, answerer, rule=self.rule, ends=ends) if isinstance(one, Sample) else Settled(one)
+            for one in samples
         )
-
-    def _episode(self, sample: Sample, features: Float32, logits: Float32) -> Episode:
-        """What a tuning method adapts to."""
-        teacher = None
-        if self.teacher is not None and self.teacher_head is not None:
-            draw = partial(sample.pixels_for, spec=self.teacher.image_spec, drawn_for=self.encoder.image_spec)
-            teacher = Teacher(self.teacher, self.teacher_head.features, lambda chosen: draw(list(chosen)))
-        text = self.text_head.features
-        return Episode(self.encoder, self.labels, sample.pixels, features, logits, text, teacher)
-
-    def _ask_teacher(self, sample: Sample, kept: Int64) -> Float32:
-        """The teacher's logits (1, kept, classes) of the kept views of one image."""
-        if self.teacher is None or self.teacher_head is None:
-            raise UsageError("this classifier has no teacher.")
-        pixels = sample.pixels_for(kept[0].tolist(), self.teacher.image_spec, drawn_for=self.encoder.image_spec)
-        return self.teacher_head.logits(self.teacher.encode_images(pixels), self.teacher)[None]
-
-
-def checked_labels(labels: Sequence[str]) -> tuple[str, ...]:
-    """The labels, or an error that says what is wrong with them."""
-    if isinstance(labels, str):
-        raise UsageError(f"labels must be a list of strings; got the string {labels!r}. Did you mean [{labels!r}]?")
-    found = tuple(labels)
-    if not found:
-        raise UsageError("labels is empty; give at least one, e.g. labels=['cat', 'dog'].")
-    seen: set[str] = set()
-    for i, label in enumerate(found):
-        if not isinstance(label, str) or not label.strip():
-            raise UsageError(f"label {i} is {label!r}; every label must be a string with something in it.")
-        if label in seen:
-            raise UsageError(f"label {label!r} is given twice; every label must be different.")
-        seen.add(label)
-    return found
-
-
-def _method(method: str | Method, keep: float | None) -> Method:
-    if not isinstance(method, str):
-        if keep is not None:
-            raise UsageError("keep belongs to the method object: set it there.")
-        return method
-    cls: Callable[..., Method] = METHODS.get(method)
-    if keep is None:
-        return cls()
-    if "keep" not in getattr(cls, "__dataclass_fields__", {}):
-        raise UsageError(f"method {method!r} uses no kept views, so it takes no keep.")
-    if not 0 < keep <= 1:
-        raise UsageError(f"keep must be above 0 and at most 1 (the share of views that vote); got {keep}.")
-    return cls(keep=keep)
-
-
-def _checked_views(n_views: int) -> int:
-    if isinstance(n_views, bool) or not isinstance(n_views, int) or n_views < 1:
-        raise UsageError(f"n_views must be a whole number of at least 1; got {n_views!r}.")
-    return n_views
-
-
-def _trace(views: Sequence[View], decision: Decision, labels: Sequence[str]) -> Trace:
-    rows = zip(
-        views,
-        decision.view_labels.tolist(),
-        decision.view_entropy.tolist(),
-        decision.view_top_probability.tolist(),
-        decision.view_kept.tolist(),
-        strict=True,
-    )
-    seen = tuple(ViewTrace(v.box, v.flip, labels[c], entropy, top, kept) for v, c, entropy, top, kept in rows)
-    return Trace(seen, decision.marginal_before, decision.marginal_after)
+        scheduler: Scheduler[Prediction | ViewvoteError] = Scheduler(
+            encode_units(self.encoder), batch_views=batch_views, block=block_of(self.encoder) or ends[-1]
+        )
+        return scheduler.run(tasks, most_open=2 * len(ends) * (batch_views // ends[0] + 1))

@@ -6,22 +6,34 @@ ViewvoteError
 ├── ImageError (ValueError)               an image cannot be used; names the file
 │   ├── UnreadableImageError (OSError)    missing, truncated or not an image
 │   └── ImageTooLargeError                over the byte or pixel limit
+├── DatasetError (ValueError)             a dataset is not what it should be; names the file or folder
+│   └── DatasetNotFoundError (FileNotFoundError)  its files are not where they were looked for
 ├── NonFiniteError (ArithmeticError)      NaN or infinity where the vote needs a number; names the view
 ├── ModelError (RuntimeError)             a model cannot be used
 │   ├── ModelNotFoundError (FileNotFoundError)  not on disk and not to be had
 │   ├── CheckpointError (ValueError)      a weights file is not what was expected
 │   └── UnsupportedEncoderError (TypeError)     the encoder lacks an ability the method needs
+├── RecordError (ValueError)              a record or a run's folder is not what was expected; names the file
+├── RunError (RuntimeError)               a run cannot start or go on; what it recorded stays
+│   ├── RunLockedError (BlockingIOError)  another process is at work in the run's folder
+│   └── RunWriteError (OSError)           the run's folder cannot be written: disk full, read-only
 └── MissingExtraError (ImportError)       an optional dependency is not installed
 """
 
 __all__ = [
     "CheckpointError",
+    "DatasetError",
+    "DatasetNotFoundError",
     "ImageError",
     "ImageTooLargeError",
     "MissingExtraError",
     "ModelError",
     "ModelNotFoundError",
     "NonFiniteError",
+    "RecordError",
+    "RunError",
+    "RunLockedError",
+    "RunWriteError",
     "UnknownNameError",
     "UnreadableImageError",
     "UnsupportedEncoderError",
@@ -62,6 +74,14 @@ class ImageTooLargeError(ImageError):
     """An image over the byte or pixel limit."""
 
 
+class DatasetError(ViewvoteError, ValueError):
+    """A dataset with other contents than expected."""
+
+
+class DatasetNotFoundError(DatasetError, FileNotFoundError):
+    """A dataset whose files are not where they were looked for."""
+
+
 class NonFiniteError(ViewvoteError, ArithmeticError):
     """A logit that is NaN or infinite."""
 
@@ -80,6 +100,22 @@ class CheckpointError(ModelError, ValueError):
 
 class UnsupportedEncoderError(ModelError, TypeError):
     """An encoder without the ability that was asked of it."""
+
+
+class RecordError(ViewvoteError, ValueError):
+    """A record, or a folder of them, that is not what was expected."""
+
+
+class RunError(ViewvoteError, RuntimeError):
+    """A run that cannot start or go on; what it recorded stays."""
+
+
+class RunLockedError(RunError, BlockingIOError):
+    """A run folder in which another process is at work."""
+
+
+class RunWriteError(RunError, OSError):
+    """A run folder that cannot be written to: a full disk, a read-only place."""
 
 
 class MissingExtraError(ViewvoteError, ImportError):

@@ -2,12 +2,12 @@
 
 import io
 import os
-import struct
 import threading
 import warnings
-import zlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
-from .errors import ImageTooLargeError, UnreadableImageError, UsageError
+from .errors import ImageError, ImageTooLargeError, UnreadableImageError, UsageError
+from .rgb import BROKEN, ORIENTATION, array_to_image, orientation_of, to_rgb
 from .rng import content_key
 
 ImageSource = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO | Image.Image | NDArray[Any]
@@ -45,27 +46,7 @@ EXTENSIONS = frozenset(
 )
 """File name endings taken for images when a folder is searched."""
 
-_BROKEN = (
-    OSError,
-    SyntaxError,
-    ValueError,
-    EOFError,
-    LookupError,
-    TypeError,
-    ArithmeticError,
-    struct.error,
-    zlib.error,
-)
-_ORIENTATION = 0x0112  # the EXIF tag; what undoes each of its values follows
-_UPRIGHT = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}
+_LARGE = 50_000_000  # pixels; what Pillow may refuse or warn of is larger
 _open_lock = threading.Lock()
 
 
@@ -74,7 +55,7 @@ class ImageLimits:
     """What is accepted, checked before any pixel is decoded."""
 
     max_bytes: int = 100_000_000
-    max_pixels: int = 178_956_970  # the size at which Pillow itself refuses
+    max_pixels: int = 178_956_970  # beyond this Pillow by itself would refuse
 
 
 class Photo:
@@ -84,11 +65,18 @@ class Photo:
     sample key of a loose image, so that a renamed or moved photo keeps its views.
     """
 
-    def __init__(self, decode: Callable[[int], Image.Image], *, size: tuple[int, int], name: str, key: str) -> None:
+    def __init__(
+        self, decode: Callable[[int], Image.Image], *, size: tuple[int, int], name: str, content: Callable[[], bytes]
+    ) -> None:
         self._decode = decode
+        self._content = content
         self.size = size
         self.name = name
-        self.key = key
+
+    @cached_property
+    def key(self) -> str:
+        """The hash of the content; images of a dataset have keys of their own and never need it."""
+        return content_key(self._content())
 
     def levels(self, factors: Collection[int] = (1,)) -> dict[int, Image.Image]:
         """The image reduced 1, 2, 4 or 8 times, for each factor asked for: decoded at the finest, then averaged."""
@@ -106,61 +94,40 @@ class Photo:
         return self.levels()[1]
 
 
-def open_photo(source: ImageSource, *, limits: ImageLimits | None = None) -> Photo:
+def open_photo(source: ImageSource | Photo, *, limits: ImageLimits | None = None) -> Photo:
     """The photo behind a path, bytes, a file object, a PIL image or an array; encoded sources are only peeked at."""
     limits = limits or ImageLimits()
+    if isinstance(source, Photo):
+        _check_pixels(source.size, source.name, limits)
+        return source
     if isinstance(source, Image.Image):
         return _from_pil(source, limits)
     if isinstance(source, np.ndarray):
         return _from_pil(array_to_image(source), limits, name="array")
     data, name = _read(source, limits)
-    with _peek(data, name) as image:
+    with _peek(data, name, limits) as image:
         _check_pixels(image.size, name, limits)
-        size = (image.height, image.width) if _orientation(image) >= 5 else image.size
-    return Photo(lambda factor: _decode(data, name, factor), size=size, name=name, key=content_key(data))
+        # A TIFF that is turned by its own tag already tells its upright size.
+        turned = orientation_of(image) >= 5 and ORIENTATION not in getattr(image, "tag_v2", ())
+        size = (image.height, image.width) if turned else image.size
+    return Photo(lambda factor: _decode(data, name, factor, limits), size=size, name=name, content=lambda: data)
 
 
-def to_rgb(image: Image.Image) -> Image.Image:
-    """The image as upright 8-bit RGB: transparency over white, 16 bits scaled to 8, the first frame of animations."""
-    orientation = _orientation(image)
-    if orientation != 1:
-        image = image.transpose(_UPRIGHT[orientation])
-    if image.mode == "RGB" and "transparency" not in image.info:
-        return image
-    if image.mode.startswith("I"):  # 16-bit greyscale; "I" is how Pillow opens some 16-bit files
-        return Image.fromarray(np.rint(np.clip(np.asarray(image), 0, 65535) / 257).astype(np.uint8)).convert("RGB")
-    if image.mode == "F":
-        return array_to_image(np.asarray(image)).convert("RGB")
-    if image.has_transparency_data:
-        image = image.convert("RGBA")
-        return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
-    return image.convert("RGB")
-
-
-def array_to_image(array: NDArray[Any]) -> Image.Image:
-    """An array (height, width[, 1, 3 or 4]) of uint8, uint16, bool, or floats in [0, 1], as a PIL image."""
-    if array.ndim == 3 and array.shape[2] == 1:
-        array = array[:, :, 0]
-    if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (3, 4)) or array.size == 0:
-        hint = (
-            " Channels come last: use array.transpose(1, 2, 0)."
-            if array.ndim == 3 and array.shape[0] in (1, 3, 4)
-            else ""
-        )
-        raise UsageError(
-            f"an image array must be (height, width), (height, width, 3) or (..., 4); got {array.shape}.{hint}"
-        )
-    if array.dtype == np.bool_:
-        array = array * np.uint8(255)
-    elif array.dtype == np.uint16:
-        array = np.rint(array / 257).astype(np.uint8)
-    elif np.issubdtype(array.dtype, np.floating):
-        if not (array.min() >= 0 and array.max() <= 1):  # also false for NaN
-            raise UsageError(f"a float image must lie in [0, 1]; got values from {array.min()} to {array.max()}.")
-        array = np.rint(array * 255).astype(np.uint8)
-    elif array.dtype != np.uint8:
-        raise UsageError(f"an image array must be uint8, uint16, bool or float; got {array.dtype}.")
-    return Image.fromarray(np.ascontiguousarray(array))
+def pinned(source: ImageSource | Photo, *, limits: ImageLimits | None = None) -> ImageSource | Photo:
+    """The image as it is now, whatever its owner then refills, changes or closes; paths and bytes stay unread."""
+    limits = limits or ImageLimits()
+    if isinstance(source, (bytearray, memoryview)):
+        return bytes(source)
+    if isinstance(source, np.ndarray):
+        return source.copy()
+    if isinstance(source, Image.Image):
+        return _from_pil(source, limits)
+    if hasattr(source, "read"):
+        data, name = _read(source, limits)
+        held = io.BytesIO(data)
+        held.name = name
+        return held
+    return source
 
 
 def _from_pil(image: Image.Image, limits: ImageLimits, *, name: str = "") -> Photo:
@@ -168,14 +135,17 @@ def _from_pil(image: Image.Image, limits: ImageLimits, *, name: str = "") -> Pho
     _check_pixels(image.size, name, limits)
     try:
         rgb = to_rgb(image)
-    except _BROKEN as error:
+    except BROKEN as error:
         raise _unreadable(name, error) from error
-    key = content_key(f"{rgb.width}x{rgb.height}:".encode() + rgb.tobytes())
+    pixels = rgb.copy() if rgb is image else rgb  # a photo does not change when the caller's image does
 
     def decode(factor: int) -> Image.Image:
-        return rgb if factor == 1 else rgb.reduce(factor)
+        return pixels if factor == 1 else pixels.reduce(factor)
 
-    return Photo(decode, size=rgb.size, name=name, key=key)
+    def content() -> bytes:
+        return f"{pixels.width}x{pixels.height}:".encode() + pixels.tobytes()
+
+    return Photo(decode, size=pixels.size, name=name, content=content)
 
 
 def _read(source: Any, limits: ImageLimits) -> tuple[bytes, str]:
@@ -186,14 +156,19 @@ def _read(source: Any, limits: ImageLimits) -> tuple[bytes, str]:
         path = Path(source)
         name = str(path)
         try:
-            if path.stat().st_size > limits.max_bytes:
-                raise _too_large(name, f"{path.stat().st_size:,} bytes", f"{limits.max_bytes:,} bytes")
-            data = path.read_bytes()
+            with path.open("rb") as file:
+                size = os.fstat(file.fileno()).st_size  # 0 for a pipe, hence the second look below
+                data = b"" if size > limits.max_bytes else file.read(limits.max_bytes + 1)
+            if size > limits.max_bytes:
+                raise _too_large(name, f"{size:,} bytes", f"{limits.max_bytes:,} bytes")
         except OSError as error:
             raise UnreadableImageError(f"cannot read {name}: {error.strerror or error}.") from error
     elif hasattr(source, "read"):
         name = str(getattr(source, "name", "file object"))
-        data = source.read(limits.max_bytes + 1)
+        try:
+            data = source.read(limits.max_bytes + 1)
+        except (OSError, ValueError) as error:  # ValueError: it is closed
+            raise UnreadableImageError(f"cannot read {name}: {error}.") from error
         if not isinstance(data, bytes):
             raise UsageError(f"{name} is opened as text; open it in binary mode ('rb').")
     else:
@@ -205,41 +180,57 @@ def _read(source: Any, limits: ImageLimits) -> tuple[bytes, str]:
     return data, name
 
 
-def _peek(data: bytes, name: str) -> Image.Image:
+def _peek(data: bytes, name: str, limits: ImageLimits) -> Image.Image:
     formats = [*FORMATS, "AVIF"] if find_spec("PIL.AvifImagePlugin") else FORMATS
     try:
-        # Our own pixel limit speaks instead of Pillow's warning; its hard refusal is translated below.
-        with _open_lock, warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+        with _pillow_obeys(limits):
             return Image.open(io.BytesIO(data), formats=formats)
     except Image.DecompressionBombError as error:
-        raise _too_large(name, "too many pixels", str(error)) from error
-    except _BROKEN as error:
+        too_many = f"more than {limits.max_pixels:,} pixels"
+        raise _too_large(name, too_many, f"{limits.max_pixels:,} pixels") from error
+    except BROKEN as error:
         raise _unreadable(name, error) from error
 
 
-def _decode(data: bytes, name: str, factor: int) -> Image.Image:
+@contextmanager
+def _pillow_obeys(limits: ImageLimits) -> Iterator[None]:
+    """While it lasts, Pillow refuses nothing within `limits` and warns of no size.
+
+    Its own limit is a global, hence one thread at a time. It is raised and never lowered or lifted: other threads may
+    be opening images of their own, and images inside of images (ICO) are checked by Pillow alone.
+    """
+    with _open_lock, warnings.catch_warnings():
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+        before = Image.MAX_IMAGE_PIXELS
+        if before is not None:
+            Image.MAX_IMAGE_PIXELS = max(before, -(-limits.max_pixels // 2))  # Pillow refuses twice as many
+        try:
+            yield
+        finally:
+            Image.MAX_IMAGE_PIXELS = before
+
+
+def _decode(data: bytes, name: str, factor: int, limits: ImageLimits) -> Image.Image:
     """Upright RGB reduced `factor` times: inside the JPEG decoder where possible, by averaging otherwise."""
     try:
-        with _peek(data, name) as image:
-            width, height = image.size
-            if factor > 1:
-                image.draft(None, (-(-width // factor), -(-height // factor)))
+        with _peek(data, name, limits) as image:
+            done = _draft(image, factor)
+            if image.format == "TIFF" and image.width * image.height > _LARGE:  # Pillow looks at its size once more
+                with _pillow_obeys(limits):
+                    image.load()
             rgb = to_rgb(image)
-            rgb.load()
-            done = round(max(width, height) / max(rgb.size))
             return rgb if done == factor else rgb.reduce(factor // done)
-    except _BROKEN as error:
+    except ImageError:
+        raise
+    except BROKEN as error:
         raise _unreadable(name, error) from error
 
 
-def _orientation(image: Image.Image) -> int:
-    """The EXIF orientation; 1 (upright) where there is none or the EXIF block is broken, for the pixels still count."""
-    try:
-        orientation = image.getexif().get(_ORIENTATION, 1)
-    except _BROKEN:
-        return 1
-    return orientation if orientation in _UPRIGHT else 1
+def _draft(image: Image.Image, factor: int) -> int:
+    """How many times the decoder will reduce the image by itself, asked to do so `factor` times: 1 unless a JPEG."""
+    width, height = image.size
+    drafted = image.draft(None, (max(1, width // factor), max(1, height // factor))) if factor > 1 else None
+    return 1 if drafted is None else round(width / drafted[1][2])  # its box is the old size over that number
 
 
 def _check_pixels(size: tuple[int, int], name: str, limits: ImageLimits) -> None:
@@ -254,7 +245,5 @@ def _too_large(name: str, found: str, limit: str) -> ImageTooLargeError:
 
 
 def _unreadable(name: str, error: BaseException) -> UnreadableImageError:
-    if isinstance(error, UnreadableImageError):
-        return error
     reason = "it is not an image in a known format" if isinstance(error, UnidentifiedImageError) else str(error)
     return UnreadableImageError(f"cannot decode {name}: {reason or type(error).__name__}.")

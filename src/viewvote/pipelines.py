@@ -1,13 +1,14 @@
 """The call transformers users know: `pipeline("zero-shot-image-classification")(image, candidate_labels=[...])`."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from .classifier import Classifier
 from .encoders import Encoder, LoadOptions, load_encoder
 from .errors import UsageError
 from .images import ImageSource
 from .registry import unknown_name
+from .stopping import Adaptive
 
 TASK = "zero-shot-image-classification"
 
@@ -20,7 +21,7 @@ class ZeroShotImageClassification:
         encoder: Encoder,
         *,
         method: str = "zero",
-        n_views: int = 64,
+        n_views: int | Literal["adaptive"] | Adaptive = 64,
         keep: float | None = None,
         teacher: Encoder | None = None,
         seed: int = 0,
@@ -32,15 +33,19 @@ class ZeroShotImageClassification:
         self.teacher = teacher
         self.seed = seed
         self._classifier: Classifier | None = None
+        self._asked: tuple[list[str], str | None] | None = None
 
     def __call__(
         self,
         image: ImageSource | Sequence[ImageSource],
         candidate_labels: Sequence[str] | str,
         *,
-        hypothesis_template: str = "a photo of a {}.",
+        hypothesis_template: str | None = None,
     ) -> list[Any]:
-        """[{"score", "label"}, ...] from best to worst for one image; a list of those for a list of images."""
+        """[{"score", "label"}, ...] from best to worst for one image; a list of those for a list of images.
+
+        Without a template it is "a photo of a {}.", except for methods that bring their own ("ensemble").
+        """
         classifier = self._for(_split(candidate_labels), hypothesis_template)
         images: Sequence[ImageSource] = image if isinstance(image, (list, tuple)) else [image]  # type: ignore[list-item]
         answers = [
@@ -49,22 +54,22 @@ class ZeroShotImageClassification:
         ]
         return answers if isinstance(image, (list, tuple)) else answers[0]
 
-    def _for(self, labels: Sequence[str], template: str) -> Classifier:
-        if "{}" not in template:
+    def _for(self, labels: list[str], template: str | None) -> Classifier:
+        if template is not None and "{}" not in template:
             raise UsageError(f"hypothesis_template {template!r} has no {{}} where the label belongs.")
-        known = self._classifier
-        if known is None or (known.labels, known.templates) != (tuple(labels), (template,)):
-            self._classifier = known = Classifier(
+        if self._classifier is None or self._asked != (labels, template):
+            self._classifier = Classifier(
                 self.encoder,
                 labels=labels,
                 method=self.method,
                 n_views=self.n_views,
                 keep=self.keep,
-                templates=[template],
+                templates=None if template is None else [template],
                 teacher=self.teacher,
                 seed=self.seed,
             )
-        return known
+            self._asked = (labels, template)
+        return self._classifier
 
 
 def pipeline(
@@ -72,7 +77,7 @@ def pipeline(
     model: str | Encoder = "pocket",
     *,
     method: str = "zero",
-    n_views: int = 64,
+    n_views: int | Literal["adaptive"] | Adaptive = 64,
     keep: float | None = None,
     teacher: str | Encoder | None = None,
     seed: int = 0,

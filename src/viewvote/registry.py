@@ -58,6 +58,6 @@ class Registry(Generic[T]):
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
     """The error for a name that is not among `known`, with the closest one suggested."""
     names = sorted(known)
-    close = get_close_matches(name, names, n=1)
+    close = get_close_matches(str(name), names, n=1)  # a settings file may give a number
     hint = f" Did you mean {close[0]!r}?" if close else ""
     return UnknownNameError(f"no {kind} {name!r}.{hint} Known: {', '.join(names)}.")

@@ -1,7 +1,8 @@
 """The words everyone uses: how a model wants its images, what a prediction is, and how both are written down."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -93,15 +94,44 @@ class ViewTrace:
 
 
 @dataclass(frozen=True)
+class Evidence:
+    """The part of one image's logits that decides any vote: ties are only ever between classes some view predicts.
+
+    candidates          classes that are the label of any view, and the source view's top five; ascending
+    logits              of those classes (views, candidates), scaled; in a cascade the teacher's for the kept views
+    student_labels      what each view of the student says (views,)
+    teacher_labels      what the teacher says of the kept views, -1 for the others; None without a teacher
+    source_top          the student's best classes on the source view, best first
+    source_probability  the probability of the first of them
+    group_marginal      per view, the entropy of p-bar of it and the more confident views with the same label: a tied
+                        class's "group-marginal" score is that of its last kept view, whatever keep is
+    group_logits        the same of their mean logits
+    tie_draw            the number that breaks random ties
+    """
+
+    candidates: Int64
+    logits: Float32
+    student_labels: Int64
+    teacher_labels: Int64 | None
+    source_top: Int64
+    source_probability: float
+    group_marginal: Float32
+    group_logits: Float32
+    tie_draw: float
+
+
+@dataclass(frozen=True)
 class Trace:
     """Every view of a prediction, in view order; view 0 is the source view.
 
-    Where a tuning method recorded them, also p-bar of the kept views before and after tuning (Sec. 2: MEM).
+    Where a tuning method recorded them, also p-bar of the kept views before and after tuning (Sec. 2: MEM); where the
+    classifier was asked for it, the evidence from which other settings can be scored (not part of `to_dict`).
     """
 
     views: tuple[ViewTrace, ...]
     marginal_before: Float32 | None = None  # (labels,)
     marginal_after: Float32 | None = None
+    evidence: Evidence | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as JSON-ready values."""
@@ -126,6 +156,8 @@ class Prediction:
     votes        one count per label; None for methods that do not vote
     tie_break    the rule that decided between labels with equally many votes, or None
     notes        what did not go as planned, in words (a tuning step that was skipped)
+    views_used   how many views were looked at
+    stop         why no more were, where a stopping rule was at work: "confident", "exact" or "all views"
     """
 
     labels: tuple[str, ...]
@@ -143,6 +175,8 @@ class Prediction:
     timings: Mapping[str, float] = field(default_factory=dict)
     trace: Trace | None = None
     notes: tuple[str, ...] = ()
+    views_used: int = 0
+    stop: str | None = None
 
     @property
     def label(self) -> str | None:
@@ -175,7 +209,12 @@ class Prediction:
             "method": self.method,
             "model": self.model,
             "timings": dict(self.timings),
+            "probability": self.probability,
+            "confidence_is": self.confidence_is,
+            "views_used": self.views_used,
         }
+        if self.stop is not None:
+            out["stop"] = self.stop
         if self.notes:
             out["notes"] = list(self.notes)
         if trace and self.trace is not None:
@@ -183,11 +222,18 @@ class Prediction:
         return out
 
 
-def label_keys(labels: Sequence[str]) -> list[str]:
+@lru_cache(maxsize=16)  # one tuple of labels serves a whole run: 10,000 of them would take 1 ms an image
+def label_keys(labels: tuple[str, ...]) -> tuple[str, ...]:
     """The labels as dictionary keys: the second and later uses of one name carry their index ("missile#744")."""
     seen: set[str] = set()
+    taken = set(labels)
     keys = []
     for i, label in enumerate(labels):
-        keys.append(f"{label}#{i}" if label in seen else label)
+        key = label
+        if label in seen:
+            while key in taken:  # a label of its own may be called "missile#744"
+                key += f"#{i}"
+            taken.add(key)
         seen.add(label)
-    return keys
+        keys.append(key)
+    return tuple(keys)

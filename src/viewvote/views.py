@@ -6,10 +6,8 @@ image with torchvision's default distribution, flipped with probability one half
 
 import math
 import os
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from PIL import Image
@@ -17,7 +15,9 @@ from PIL import Image
 from .augmix import Mix, mix_view
 from .errors import UsageError
 from .images import Photo
+from .resampling import resize
 from .rng import SampleRng
+from .threads import Threads
 from .types import Box, ImageSpec, UInt8
 
 AREA = (0.08, 1.0)
@@ -27,10 +27,11 @@ FLIP_PROBABILITY = 0.5
 OVERSAMPLING = 2
 """A box is drawn from a copy of the image reduced 2, 4 or 8 times only where it still spans this many times the view.
 
-So pixels are exactly those of a crop and an antialiased resize until the shorter side of a box reaches 4 views (896
-pixels at 224); beyond, they differ by less than one grey level on average, and large photos render many times faster.
+So pixels are those of a crop and an antialiased resize until the shorter side of a box reaches 4 views (896 pixels at
+224); beyond, they differ by less than one grey level on average, and large photos render many times faster.
 """
 
+_DRAWING = Threads(os.cpu_count() or 1, "viewvote-draw")  # resizing releases the GIL
 _DRAWS = (
     4 * TRIES + 1
 )  # area, ratio, left, top for each try, then the flip: a fixed number, so views do not depend on N
@@ -102,30 +103,62 @@ def reduction(box: Box, size: int) -> int:
 
 
 def render_views(photo: Photo, views: Sequence[View], spec: ImageSpec, *, exact: bool = False) -> UInt8:
-    """The views as uint8 (views, size, size, 3), drawn on all cores; `exact` never uses a reduced image."""
-    factors = [1 if exact else reduction(view.box, spec.size) for view in views]
-    levels = photo.levels(set(factors))
-    out = np.empty((len(views), spec.size, spec.size, 3), dtype=np.uint8)
-
-    def draw(i: int) -> None:
-        render = _render_source if views[i].source else _render_crop
-        drawn, mix = render(levels[factors[i]], views[i], spec, factors[i]), views[i].mix
-        out[i] = np.asarray(drawn) if mix is None else mix_view(drawn, mix)
-
-    list(_pool(os.cpu_count() or 1).map(draw, range(len(views))))  # Pillow resizes without the GIL
-    return out
+    """The views as uint8 (views, size, size, 3), drawn on all cores; `exact` is Pillow on the full image."""
+    factors = {1} if exact else reductions(views, spec)
+    return Drawing(photo.levels(factors), views, spec, exact=exact).result()
 
 
-def _render_crop(level: Image.Image, view: View, spec: ImageSpec, factor: int) -> Image.Image:
+def reductions(views: Sequence[View], spec: ImageSpec) -> set[int]:
+    """How many times the image is reduced for any of the views."""
+    return {reduction(view.box, spec.size) for view in views}
+
+
+DrawViews = Callable[[Mapping[int, Image.Image], Sequence[View]], UInt8]
+"""What draws views from decoded levels in place of `Drawing`: an encoder on its own device."""
+
+
+class Drawing:
+    """Views being drawn on all cores from decoded levels; `result` waits for them.
+
+    A view is drawn from the level that suits it, or the finest there is. So the first of many views, drawn from the
+    levels of all, have the very pixels they have when all are drawn at once.
+    """
+
+    def __init__(
+        self, levels: Mapping[int, Image.Image], views: Sequence[View], spec: ImageSpec, *, exact: bool = False
+    ) -> None:
+        self._levels = levels
+        self._spec = spec
+        self._exact = exact
+        self._out = np.empty((len(views), spec.size, spec.size, 3), dtype=np.uint8)
+        self._pending = [_DRAWING.pool.submit(self._draw, i, view) for i, view in enumerate(views)]
+
+    def result(self) -> UInt8:
+        """The views (views, size, size, 3)."""
+        for future in self._pending:
+            future.result()
+        return self._out
+
+    def _draw(self, i: int, view: View) -> None:
+        factor = max(f for f in self._levels if f <= reduction(view.box, self._spec.size))
+        level = self._levels[factor]
+        if view.source:
+            drawn = _render_source(level, view, self._spec, factor)
+        else:
+            drawn = _render_crop(level, view, self._spec, factor, exact=self._exact)
+        self._out[i] = np.asarray(drawn) if view.mix is None else mix_view(drawn, view.mix)
+
+
+def _render_crop(level: Image.Image, view: View, spec: ImageSpec, factor: int, *, exact: bool) -> Image.Image:
     """A crop, resized with antialiased bilinear filtering, perhaps mirrored."""
     box = view.box
     bounds = (box.left, box.top, box.right, box.bottom)
     size = (spec.size, spec.size)
     if factor == 1:
         # Cropped first, as torchvision does: resizing with box= would let the filter see pixels outside the crop.
-        drawn = level.crop(bounds).resize(size, Image.Resampling.BILINEAR)
+        drawn = resize(level.crop(bounds), size, exact=exact)
     else:
-        drawn = level.resize(size, Image.Resampling.BILINEAR, box=_scaled(bounds, level, factor))
+        drawn = resize(level, size, box=_scaled(bounds, level, factor))
     return drawn.transpose(Image.Transpose.FLIP_LEFT_RIGHT) if view.flip else drawn
 
 
@@ -152,12 +185,3 @@ def _resized(size: tuple[int, int], spec: ImageSpec) -> tuple[int, int]:
 
 def _centre(length: int, crop: int) -> int:
     return round((length - crop) / 2)
-
-
-@lru_cache(maxsize=1)
-def _pool(workers: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(workers, thread_name_prefix="viewvote-render")
-
-
-if hasattr(os, "register_at_fork"):  # threads do not survive a fork: the child makes its own
-    os.register_at_fork(after_in_child=_pool.cache_clear)

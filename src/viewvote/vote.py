@@ -172,7 +172,8 @@ def vote(
 ) -> Ballot:
     """The vote of the confident views (Algorithm 1): rank by entropy, keep, tally, break ties.
 
-    `logit_scale` and `logit_bias` turn logits back into cosines and matter only under an "eps-..." temperature.
+    `logit_scale` and `logit_bias`, of the model that votes, turn its logits back into cosines and matter only under an
+    "eps-..." temperature.
     `tie_draws` holds one number in [0, 1) per image for the "random" rule.
     `teacher_logits` (..., k, classes) are a stronger model's logits of the kept views, most confident first: then the
     student only ranks (Sec. 4.1, group 3) and the teacher votes; discarded views still break ties with the student's.

@@ -1,14 +1,21 @@
 """Tiny real packs, written with the onnx helper and computed again by hand."""
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
+import pytest
 from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
+from viewvote.encoders import LoadOptions, load_encoder
+from viewvote.encoders.onnx_pack import OnnxEncoder
+
+needs_openvino = pytest.mark.skipif(find_spec("openvino") is None, reason="needs the openvino extra")
+RUNTIMES = ["onnxruntime", pytest.param("openvino", marks=needs_openvino)]
 SIZE, DIM = 8, 4
 WORDS = ["<pad>", "<start>", "<end>", "<unk>", "a", "photo", "of", "dog", "cat"]
 PIXEL_WEIGHTS = np.random.default_rng(0).standard_normal((3, DIM)).astype(np.float32)
@@ -127,3 +134,71 @@ def _save(path: Path, nodes: list, inputs: list, constants: dict[str, np.ndarray
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
     onnx.checker.check_model(model)
     onnx.save(model, path)
+
+
+def load(folder: Path, **options: Any) -> OnnxEncoder:
+    options.setdefault("runtime", "onnxruntime")
+    encoder = load_encoder(f"onnx:{folder}", LoadOptions(**options))
+    assert isinstance(encoder, OnnxEncoder)
+    return encoder
+
+
+def conv_pack(folder: Path, *, dynamic: bool = False) -> Path:
+    """A pack with convolutions and a wide matrix product, where kernels have something to reorder."""
+    write_pack(folder, size=32, dim=64)
+    rng = np.random.default_rng(3)
+    weights = {
+        "w1": rng.standard_normal((16, 3, 5, 5)),
+        "w2": rng.standard_normal((64, 16, 3, 3)),
+        "w3": rng.standard_normal((64 * 49, 64)),
+    }
+    nodes = [
+        helper.make_node("Conv", ["pixel_values", "w1"], ["c1"], strides=[2, 2]),
+        helper.make_node("Relu", ["c1"], ["r1"]),
+        helper.make_node("Conv", ["r1", "w2"], ["c2"], strides=[2, 2], pads=[1, 1, 1, 1]),
+        helper.make_node("Flatten", ["c2"], ["flat"]),
+        helper.make_node("MatMul", ["flat", "w3"], ["image_embeds"]),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "conv",
+        [helper.make_tensor_value_info("pixel_values", TensorProto.FLOAT, ["batch", 3, 32, 32])],
+        [helper.make_tensor_value_info("image_embeds", TensorProto.FLOAT, ["batch", 64])],
+        [numpy_helper.from_array(value.astype(np.float32), name) for name, value in weights.items()],
+    )
+    onnx.save(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), folder / "vision.onnx"
+    )
+    if dynamic:
+        from onnxruntime.quantization import QuantType, quantize_dynamic
+
+        quantize_dynamic(folder / "vision.onnx", folder / "vision.int8.onnx", weight_type=QuantType.QUInt8)
+    return folder
+
+
+def deep_text_pack(folder: Path) -> Path:
+    """A pack whose text features go through a wide matrix product: one row of it is rounded otherwise than many."""
+    write_pack(folder, context_length=40)
+    rng = np.random.default_rng(4)
+    weights = {
+        "table": rng.standard_normal((len(WORDS), 384)),
+        "wide": rng.standard_normal((384, 512)),
+        "narrow": rng.standard_normal((512, DIM)),
+    }
+    nodes = [
+        helper.make_node("Gather", ["table", "input_ids"], ["rows"]),
+        helper.make_node("MatMul", ["rows", "wide"], ["hidden"]),
+        helper.make_node("Tanh", ["hidden"], ["active"]),
+        helper.make_node("MatMul", ["active", "narrow"], ["out"]),
+        helper.make_node("ReduceMean", ["out", "one"], ["text_embeds"], keepdims=0),
+    ]
+    constants = [numpy_helper.from_array(value.astype(np.float32), name) for name, value in weights.items()]
+    graph = helper.make_graph(
+        nodes,
+        "text",
+        [helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["batch", "tokens"])],
+        [helper.make_tensor_value_info("text_embeds", TensorProto.FLOAT, ["batch", DIM])],
+        [*constants, numpy_helper.from_array(np.array([1]), "one")],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), folder / "text.onnx")
+    return folder

@@ -9,6 +9,7 @@ import packs
 import pytest
 
 from viewvote.encoders import LoadOptions, load_encoder
+from viewvote.encoders.hf_images import image_spec
 from viewvote.encoders.onnx_pack import OnnxEncoder
 from viewvote.errors import CheckpointError, ModelNotFoundError
 
@@ -56,6 +57,25 @@ def test_clip_image_settings_are_honoured(tmp_path: Path) -> None:
     spec = load(clip_layout(tmp_path / "p", size={"shortest_edge": 10}, resample=2)).image_spec
     assert (spec.size, spec.short_side, spec.resize, spec.interpolation) == (packs.SIZE, 10, "shortest", "bilinear")
     assert (spec.mean, spec.std) == (tuple(packs.MEAN), tuple(packs.STD))
+
+
+@pytest.mark.parametrize(
+    "images",
+    [
+        {},
+        {"rescale_factor": 1 / 127.5, "image_mean": [0.5] * 3, "image_std": [0.5] * 3},
+        {"do_rescale": False, "do_normalize": False},
+        {"size": {"shortest_edge": packs.SIZE}, "do_center_crop": False},
+        {"size": {"shortest_edge": 2 * packs.SIZE}},
+        {"do_resize": False},
+    ],
+)
+def test_images_are_prepared_as_transformers_would(tmp_path: Path, images: dict[str, Any]) -> None:
+    """The same settings in a processor of transformers, read by `hf:`."""
+    transformers = pytest.importorskip("transformers")
+    processor = transformers.CLIPImageProcessor(**CLIP_IMAGES | images)
+    expected = image_spec(processor, image_size=None, model_id="clip")
+    assert load(clip_layout(tmp_path / "p", **images)).image_spec == expected
 
 
 def test_old_configurations_with_plain_numbers_mean_the_same(tmp_path: Path) -> None:
@@ -139,7 +159,12 @@ def test_a_missing_side_file_is_named(tmp_path: Path, file: str) -> None:
 
 @pytest.mark.parametrize(
     ("images", "message"),
-    [({"resample": 5}, "'resample' is 5"), ({"size": {}, "crop_size": {}}, "no square image size")],
+    [
+        ({"resample": 5}, "resampled by 5; expected"),
+        ({"size": {}, "crop_size": {}}, "preprocessor_config.json wants its images resized to"),
+        ({"size": {"shortest_edge": 4}}, "expected the short side scaled and a square crop inside it"),
+        ({"size": {"height": 9, "width": 9}}, "or a plain square"),
+    ],
 )
 def test_image_settings_that_cannot_be_honoured_are_refused(
     tmp_path: Path, images: dict[str, Any], message: str

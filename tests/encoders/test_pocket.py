@@ -10,6 +10,7 @@ from conftest import draw_photo
 from viewvote import Classifier, LoadOptions, load_encoder
 from viewvote.encoders import pocket
 from viewvote.errors import ModelNotFoundError, UnsupportedEncoderError
+from viewvote.samples import prepare
 from viewvote.shipped import example_photos, shipped
 
 TEXTS = ["a photo of a cat.", "a photo of a very old wooden rocking chair.", "dog", "zebra crossing, Zürich 1921"]
@@ -28,7 +29,7 @@ def views(n, seed=0):
 def test_the_pack_is_complete_and_small():
     folder = pocket.pocket_dir()
     names = {path.name for path in folder.iterdir()}
-    assert {"vision.onnx", "text.onnx", "tokenizer.json", "viewvote.json", "model-card.md"} <= names
+    assert {"vision.onnx", "vision.int8.onnx", "text.onnx", "tokenizer.json", "viewvote.json", "model-card.md"} <= names
     assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) <= 40_000_000
     assert json.loads((folder / "viewvote.json").read_text())["name"] == "pocket"
 
@@ -56,11 +57,22 @@ def test_the_examples_get_the_right_answer_among_twenty_everyday_labels():
     assert {path.stem: clf(path).label for path in example_photos()} == expected
 
 
+def test_the_int8_tower_is_the_default_and_close_to_the_float_one(encoder):
+    int8, float32 = (load_encoder("pocket", LoadOptions(precision=p)) for p in ("int8", "fp32"))
+    pixels = np.concatenate([prepare(path, int8.image_spec, n_views=4, seed=0).pixels for path in example_photos()])
+    features = int8.encode_images(pixels)
+    np.testing.assert_array_equal(features, encoder.encode_images(pixels))
+    cosines = (features * float32.encode_images(pixels)).sum(axis=1)
+    assert cosines.mean() > 0.97
+    # Both parts of a feature, the long one and the short one for captions, survive int8.
+    assert (np.abs(features) > 0).mean() > 0.99
+
+
 @pytest.mark.torch
 def test_the_torch_form_has_the_same_weights(encoder):
     pytest.importorskip("torch")
-    torch_form = load_encoder("pocket-torch")
-    np.testing.assert_allclose(torch_form.encode_images(views(3)), encoder.encode_images(views(3)), atol=2e-4)
+    torch_form, float32 = load_encoder("pocket-torch"), load_encoder("pocket", LoadOptions(precision="fp32"))
+    np.testing.assert_allclose(torch_form.encode_images(views(3)), float32.encode_images(views(3)), atol=2e-4)
     np.testing.assert_allclose(torch_form.encode_texts(TEXTS), encoder.encode_texts(TEXTS), atol=2e-4)
     assert torch_form.logit_scale == encoder.logit_scale
     assert torch_form.image_spec == encoder.image_spec

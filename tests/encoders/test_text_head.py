@@ -1,13 +1,17 @@
 """Class names x templates to unit embeddings: by hand, once, and safely on disk."""
 
 import multiprocessing
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from viewvote.encoders import text_head
-from viewvote.encoders.text_head import build_text_head, default_cache_dir, encode_classes
+from viewvote.encoders.cache import default_cache_dir
+from viewvote.encoders.text_head import build_text_head, encode_classes, steady_product
 from viewvote.encoders.toy import ToyEncoder
 
 
@@ -116,3 +120,41 @@ def test_an_encoder_with_its_own_prompt_gets_the_bare_names():
             return np.eye(3, dtype=np.float32)[:2] * 5
 
     np.testing.assert_array_equal(encode_classes(Prompted(), ["red", "blue"], templates=["x {}"]), np.eye(3)[:2])
+
+
+SHAPES = [(64, 1000, 512), (64, 10, 512), (1, 1000, 512), (300, 101, 768), (5, 1, 640), (0, 3, 8)]
+
+PRODUCT = """
+import numpy as np
+from hashlib import sha256
+from viewvote.encoders.text_head import steady_product
+rng = np.random.default_rng(0)
+for views, classes, dim in SHAPES:
+    left, right = (rng.standard_normal((n, dim), dtype=np.float32) for n in (views, classes))
+    print(sha256(np.ascontiguousarray(steady_product(left, right)).tobytes()).hexdigest())
+"""
+
+
+@pytest.mark.parametrize(("views", "classes", "dim"), SHAPES)
+def test_the_product_is_that_of_the_matrices(views, classes, dim):
+    rng = np.random.default_rng(0)
+    left, right = (rng.standard_normal((n, dim), dtype=np.float32) for n in (views, classes))
+    product = steady_product(left, right)
+    assert product.dtype == np.float32
+    np.testing.assert_allclose(product, left.astype(np.float64) @ right.T.astype(np.float64), atol=1e-4)
+
+
+def test_logits_have_the_same_bits_on_any_number_of_threads():
+    code = PRODUCT.replace("SHAPES", repr(SHAPES))
+    variables = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | dict.fromkeys(variables, threads),
+            capture_output=True,
+            check=True,
+        ).stdout
+        for threads in ("1", "2", "4")
+    ]
+    assert printed[0] == printed[1] == printed[2]
+    assert len(printed[0].split()) == len(SHAPES)

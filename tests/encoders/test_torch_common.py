@@ -11,7 +11,7 @@ pytest.importorskip("open_clip")
 from tiny_torch import write_open_clip  # noqa: E402
 
 from viewvote.encoders import LoadOptions, load_encoder  # noqa: E402
-from viewvote.encoders.torch_common import IMAGE_BATCH, available_devices, pick_device, pick_dtype  # noqa: E402
+from viewvote.encoders.torch_common import CPU_BLOCK, available_devices, pick_device, pick_dtype  # noqa: E402
 from viewvote.errors import UsageError  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -30,7 +30,7 @@ def encoder(folder):
 
 @pytest.fixture(scope="module")
 def views():
-    return np.random.default_rng(0).integers(0, 256, (IMAGE_BATCH + 3, 32, 32, 3), dtype=np.uint8)
+    return np.random.default_rng(0).integers(0, 256, (CPU_BLOCK + 3, 32, 32, 3), dtype=np.uint8)
 
 
 def changed(encoder, name, folder):
@@ -70,8 +70,8 @@ def test_features_are_float32_rows_of_length_one(encoder, views):
 
 def test_views_over_several_batches_get_the_features_they_get_alone(encoder, views):
     together = encoder.encode_images(views)
-    assert together.shape == (IMAGE_BATCH + 3, encoder.dim)
-    for i in (0, IMAGE_BATCH - 1, IMAGE_BATCH, IMAGE_BATCH + 2):
+    assert together.shape == (CPU_BLOCK + 3, encoder.dim)
+    for i in (0, CPU_BLOCK - 1, CPU_BLOCK, CPU_BLOCK + 2):
         np.testing.assert_allclose(together[i], encoder.encode_images(views[i : i + 1])[0], atol=1e-6)
 
 

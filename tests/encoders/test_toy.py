@@ -41,6 +41,25 @@ def test_unknown_and_incomplete_model_ids_are_errors():
         load_encoder("onnx:")
 
 
+@pytest.mark.parametrize("model", ["toy:xyz", "pocket:foo", "pocket-torch:foo", "clip-b16:foo", "toy:"])
+def test_a_model_without_variants_takes_no_name(model):
+    with pytest.raises(UsageError, match="is one model"):
+        load_encoder(model)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"device": "nonsense"}, {"device": "cuda:"}, {"dtype": "f32"}, {"runtime": "ort"}, {"precision": "int9"}]
+)
+def test_options_are_checked_even_where_the_model_has_no_use_for_them(wrong):
+    with pytest.raises(UsageError, match=next(iter(wrong))):
+        load_encoder("toy", LoadOptions(**wrong))
+
+
+@pytest.mark.parametrize("device", ["auto", "cpu", "mps", "cuda", "cuda:1"])
+def test_every_device_of_torch_can_be_asked_for(device):
+    load_encoder("toy", LoadOptions(device=device))
+
+
 def test_every_scheme_tells_what_it_is():
     for scheme in SCHEMES:
         assert SCHEMES.entry(scheme).summary

@@ -312,7 +312,7 @@ def test_momentum_averages_tuned_towers_and_moves_the_start(zoo, teacher):
     assert np.abs(moved.scores - still.scores).max() > 1e-4
     assert np.abs(moved.view_entropy - still.view_entropy).max() > 1e-4  # views are chosen by the moved tower
     assert state_bits(zoo.plain) == before
-    momentum.reset()
+    Classifier(zoo.plain, labels=NAMES, method=method, teacher=teacher).reset()
     np.testing.assert_array_equal(method.adapt(episodes[2]).scores, still.scores)
 
 

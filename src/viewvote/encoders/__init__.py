@@ -1,10 +1,12 @@
 """One file per model family; `load_encoder("scheme:rest")` finds it."""
 
+import re
 from collections.abc import Callable
+from typing import get_args
 
 from ..errors import UsageError
 from ..registry import Entry, Registry, unknown_name
-from .base import Encoder, LoadOptions
+from .base import Dtype, Encoder, LoadOptions, Precision, Runtime
 
 __all__ = ["SCHEMES", "Encoder", "LoadOptions", "load_encoder", "split_model_id"]
 
@@ -17,6 +19,9 @@ SCHEMES: Registry[Loader] = Registry(
         "pocket-torch": Entry(
             "viewvote.encoders.pocket_torch:load", "the embedded model in torch, for tuning", "torch"
         ),
+        "clip-b16": Entry(
+            "viewvote.encoders.clip_b16:load", "OpenAI's CLIP ViT-B/16 image tower, a text side of our own", "clip-b16"
+        ),
         "toy": Entry("viewvote.encoders.toy:load", "mean colours against colour words: a test double"),
         "onnx": Entry("viewvote.encoders.onnx_pack:load", "an exported pack or an ONNX CLIP repository, without torch"),
         "open_clip": Entry("viewvote.encoders.open_clip:load", "any open_clip model, ARCH/WEIGHTS", "torch"),
@@ -25,6 +30,12 @@ SCHEMES: Registry[Loader] = Registry(
         "maple": Entry("viewvote.encoders.maple:load", "a MaPLe checkpoint on a CLIP model, CHECKPOINT@MODEL", "torch"),
     },
 )
+
+
+_SINGLE = ("pocket", "pocket-torch", "clip-b16", "toy")
+"""Schemes that are one model, so that nothing may follow them."""
+
+_DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
 
 
 def split_model_id(model_id: str) -> tuple[str, str]:
@@ -38,6 +49,19 @@ def split_model_id(model_id: str) -> tuple[str, str]:
 def load_encoder(model_id: str, options: LoadOptions | None = None) -> Encoder:
     """The encoder that `model_id` names."""
     scheme, rest = split_model_id(model_id)
+    options = _checked(options or LoadOptions())
+    if scheme in _SINGLE and ":" in model_id:
+        raise UsageError(f"{scheme!r} is one model and has no variants; write {scheme!r} instead of {model_id!r}.")
     if not rest and ":" in model_id:
         raise UsageError(f"model id {model_id!r} names nothing after the scheme; expected {scheme}:NAME.")
-    return SCHEMES.get(scheme)(rest, options or LoadOptions())
+    return SCHEMES.get(scheme)(rest, options)
+
+
+def _checked(options: LoadOptions) -> LoadOptions:
+    """The options, or an error for a value that no family of models knows."""
+    if not _DEVICE.fullmatch(options.device):
+        raise UsageError(f"device {options.device!r} is unknown; expected auto, cpu, cuda, cuda:1 or mps.")
+    for name, kind in (("dtype", Dtype), ("runtime", Runtime), ("precision", Precision)):
+        if (value := getattr(options, name)) not in get_args(kind):
+            raise unknown_name(name, value, get_args(kind))
+    return options

@@ -1,13 +1,19 @@
 """The seam every model family implements."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
+from PIL import Image
 
 from ..types import Float32, ImageSpec, Scoring, UInt8
+from ..views import View
+
+Runtime = Literal["auto", "onnxruntime", "openvino"]
+Precision = Literal["auto", "fp32", "int8"]
+Dtype = Literal["fp32", "fp16", "bf16"]
 
 
 @dataclass(frozen=True)
@@ -21,15 +27,17 @@ class LoadOptions:
     threads    CPU threads of ONNX runtimes; 0 is one per core
     cache_dir  where downloaded weights live; None is the hub's own place
     offline    never touch the network
+    drawing    where views are drawn: "cpu", or "device" for torch models on a GPU (pixels within one grey level)
     """
 
     device: str = "auto"
-    dtype: Literal["fp32", "fp16", "bf16"] = "fp32"
-    runtime: Literal["auto", "onnxruntime", "openvino"] = "auto"
-    precision: Literal["auto", "fp32", "int8"] = "auto"
+    dtype: Dtype = "fp32"
+    runtime: Runtime = "auto"
+    precision: Precision = "auto"
     threads: int = 0
     cache_dir: Path | None = None
     offline: bool = False
+    drawing: Literal["cpu", "device"] = "cpu"
 
 
 @runtime_checkable
@@ -81,6 +89,30 @@ class Encoder(Protocol):
 
     def encode_texts(self, texts: Sequence[str]) -> Float32:
         """Unit features (texts, dim)."""
+        ...
+
+
+def block_of(encoder: Encoder) -> int | None:
+    """How many views the encoder computes together, from its attribute `block_views`; None where it does not say.
+
+    `encode_images` cuts its views into blocks of that many, counted from the first, and a block's features depend, to
+    the last bit, on nothing outside it. A block of 1: on no other view at all.
+    """
+    block: int | None = getattr(encoder, "block_views", None)
+    return block
+
+
+@runtime_checkable
+class DrawsViews(Protocol):
+    """An Encoder that can draw views on its own device."""
+
+    @property
+    def draws_views(self) -> bool:
+        """Whether it was asked to."""
+        ...
+
+    def draw_views(self, levels: Mapping[int, Image.Image], views: Sequence[View]) -> UInt8:
+        """Views (views, size, size, 3) of a photo's decoded levels."""
         ...
 
 

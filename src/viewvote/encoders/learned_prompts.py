@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, runtime_checkable
 from ..errors import UsageError
 from ..types import Float32, ImageSpec, Scoring, UInt8
 from . import SCHEMES
-from .base import Encoder
+from .base import Encoder, block_of
 from .text_head import PromptedEncoder
 from .tunable import PromptTunable, Snapshot
 
@@ -110,6 +110,11 @@ class OverClip(Generic[Base]):
     def device(self) -> "device":
         """Where the towers live."""
         return self.base.device
+
+    @property
+    def block_views(self) -> int | None:
+        """How many views are computed together."""
+        return block_of(self.base)
 
     def encode_texts(self, texts: Sequence[str]) -> Float32:
         """Unit features (texts, dim) of the plain text tower, without the learned prompt."""

@@ -21,7 +21,6 @@ except ImportError as error:
     raise MissingExtraError.for_extra("torch", what="A MaPLe model") from error
 
 WORDS = "a photo of a"
-IMAGE_BATCH = 64
 
 
 def load(rest: str, options: LoadOptions) -> "MaPLeEncoder":
@@ -77,12 +76,12 @@ class MaPLeEncoder(OverClip[DeepPromptTunable]):
         return self.base.image_features_with_prompts(views, first, deep=deep, taps=taps)
 
     def image_features(self, views: UInt8) -> Tensor:
-        """Unit float32 features (views, dim) without gradients, usable inside a graph; `IMAGE_BATCH` at a time."""
+        """Unit float32 features (views, dim) without gradients, usable inside a graph; `block_views` at a time."""
         if len(views) == 0:
             return torch.zeros((0, self.dim), device=self.device)
         with torch.no_grad():
-            starts = range(0, len(views), IMAGE_BATCH)
-            return torch.cat([self.view_features(views[i : i + IMAGE_BATCH])[0] for i in starts])
+            block = self.block_views or len(views)
+            return torch.cat([self.view_features(views[i : i + block])[0] for i in range(0, len(views), block)])
 
     def prompt_parameters(self) -> dict[str, nn.Parameter]:
         """The learned tensors by the authors' names without `prompt_learner.`, frozen until someone tunes them."""

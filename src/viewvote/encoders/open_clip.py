@@ -20,6 +20,7 @@ try:
 except ImportError as error:
     raise MissingExtraError.for_extra("torch", what="An open_clip model") from error
 
+from .class_token import class_token_features, reads_class_token
 from .open_clip_weights import Source, find_source
 from .prompted import ContextEncoder, DeepContextEncoder, replace_positions, through_blocks
 from .torch_common import TorchEncoder, number, pick_device, pick_dtype
@@ -48,6 +49,7 @@ class OpenClipEncoder(TorchEncoder):
     def __init__(self, model: nn.Module, tokenizer: Any, *, dim: int, model_id: str, options: LoadOptions) -> None:
         clip: Any = model
         self.tokenizer = tokenizer
+        self._reads_class_token = reads_class_token(clip.visual)
         super().__init__(
             model,
             model_id=model_id,
@@ -65,7 +67,8 @@ class OpenClipEncoder(TorchEncoder):
         return cast(Tensor, self.tokenizer(list(texts)))
 
     def _forward_images(self, pixels: Tensor) -> Tensor:
-        return cast(Tensor, cast(Any, self.model).encode_image(pixels))
+        clip: Any = self.model
+        return class_token_features(clip.visual, pixels) if self._reads_class_token else clip.encode_image(pixels)
 
     def _forward_texts(self, texts: list[str]) -> Tensor:
         return cast(Tensor, cast(Any, self.model).encode_text(self.token_ids(texts).to(self.device)))

@@ -2,8 +2,6 @@
 
 import io
 import json
-import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -11,11 +9,11 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-import platformdirs
 
 from ..prompts import fill
 from ..types import Float32
 from .base import Encoder, unit_rows
+from .cache import default_cache_dir, leave
 
 CHUNK = 256
 """Texts encoded at once: bounds memory for 1000 classes x 80 templates."""
@@ -47,7 +45,28 @@ class TextHead:
     def logits(self, image_features: Float32, encoder: Encoder) -> Float32:
         """Scaled logits (views, classes) of unit image features, at the model's own scale."""
         scale, bias = np.float32(encoder.logit_scale), np.float32(encoder.logit_bias)
-        return scale * (image_features @ self.features.T) + bias
+        return scale * steady_product(image_features, self.features) + bias
+
+
+TILE = 4
+ON_ONE_THREAD = 2**18
+"""Multiplications up to which OpenBLAS leaves a product of matrices to one thread."""
+
+
+def steady_product(left: Float32, right: Float32) -> Float32:
+    """left @ right.T (views, classes) with the same bits on any number of threads.
+
+    BLAS adds up in another order when it shares a product among threads, so a machine with more cores, or a worker
+    that is given fewer, would differ in the last bits. Here the classes go through it four at a time, in pieces that it
+    does not share: 3 ms instead of 1 for 64 views and 1000 classes of 512 numbers.
+    """
+    classes, dim = right.shape
+    tiles = np.zeros((-(-classes // TILE), TILE, dim), dtype=np.float32)
+    tiles.reshape(-1, dim)[:classes] = right
+    rows = max(1, ON_ONE_THREAD // (TILE * dim))
+    pieces = [left[i : i + rows] @ tiles.transpose(0, 2, 1) for i in range(0, max(1, len(left)), rows)]
+    product = np.concatenate(pieces, axis=1)  # (tiles, views, TILE)
+    return product.transpose(1, 0, 2).reshape(len(left), len(tiles) * TILE)[:, :classes]
 
 
 def build_text_head(
@@ -73,11 +92,6 @@ def encode_classes(encoder: Encoder, class_names: Sequence[str], *, templates: S
     return unit_rows(features.mean(axis=1))
 
 
-def default_cache_dir() -> Path:
-    """Where viewvote keeps what can be made again; the environment variable VIEWVOTE_CACHE moves it."""
-    return Path(os.environ.get("VIEWVOTE_CACHE") or platformdirs.user_cache_dir("viewvote", appauthor=False))
-
-
 def _key(encoder: Encoder, class_names: Sequence[str], templates: Sequence[str]) -> str:
     parts = [encoder.model_id, encoder.fingerprint, list(templates), list(class_names)]
     return blake2b(json.dumps(parts).encode(), digest_size=20).hexdigest()
@@ -96,14 +110,7 @@ def _read(path: Path, shape: tuple[int, int]) -> Float32 | None:
 
 
 def _write(path: Path, features: Float32) -> None:
-    """Leave the features for the next start, whole or not at all; a place that cannot be written is no error."""
     body = io.BytesIO()
     np.save(body, features, allow_pickle=False)
     data = body.getvalue()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
-            file.write(blake2b(data, digest_size=_DIGEST).digest() + data)
-        os.replace(file.name, path)  # noqa: PTH105 - atomic on every platform
-    except OSError:
-        return
+    leave(path, blake2b(data, digest_size=_DIGEST).digest() + data)

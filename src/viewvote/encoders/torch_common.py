@@ -1,7 +1,7 @@
 """What every torch encoder shares: device, precision, pixels, batches and the fingerprint of its text tower."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Literal
@@ -9,15 +9,19 @@ from zlib import crc32
 
 import numpy as np
 import torch
+from PIL import Image
 from torch import Tensor, nn
 from torch.nn import functional
 
 from ..errors import UnsupportedEncoderError, UsageError
 from ..types import Float32, ImageSpec, UInt8
+from ..views import View
 from .base import LoadOptions
+from .device_views import draw_views
 from .tunable import Snapshot
 
-IMAGE_BATCH = 64
+CPU_BLOCK = 8
+DEVICE_BLOCK = 16
 TEXT_BATCH = 256
 PROBE = ("a photo of a cat.", "Zwölf große Boxkämpfer; 1234567890 & <html>!", "naïve façade 東京 🙂")
 DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
@@ -60,6 +64,9 @@ class TorchEncoder(ABC):
 
     The module arrives in float32 on the CPU and is cast and moved here. Scale and bias come as numbers, read before the
     cast: exp() of a bfloat16 scale is off by a per cent.
+
+    Views are encoded in blocks of `block_views`, because the last bits of a batch depend on its size: a stream that
+    never splits or mixes blocks gives the same features as one image at a time.
     """
 
     vision_prefixes: tuple[str, ...]  # of the names of the vision tower's parameters and buffers
@@ -89,6 +96,8 @@ class TorchEncoder(ABC):
         self.model = model.eval().requires_grad_(False).to(device=self.device, dtype=self.dtype)
         spread = 255 * torch.tensor(image_spec.std, dtype=torch.float64)
         shift = -torch.tensor(image_spec.mean, dtype=torch.float64) / torch.tensor(image_spec.std, dtype=torch.float64)
+        self.block_views = CPU_BLOCK if self.device.type == "cpu" else DEVICE_BLOCK
+        self.draws_views = options.drawing == "device"
         self._gain = (1 / spread).float().to(self.device).view(3, 1, 1)
         self._shift = shift.float().to(self.device).view(3, 1, 1)
 
@@ -120,7 +129,7 @@ class TorchEncoder(ABC):
         return digest.hexdigest()
 
     def encode_images(self, views: UInt8) -> Float32:
-        """Unit features (views, dim) of uint8 views (views, height, width, 3), `IMAGE_BATCH` at a time."""
+        """Unit features (views, dim) of uint8 views (views, height, width, 3), `block_views` at a time."""
         with torch.inference_mode():
             return self._batched_images(views).cpu().numpy()
 
@@ -131,6 +140,10 @@ class TorchEncoder(ABC):
         with torch.inference_mode():
             chunks = [unit(self._forward_texts(chunk)) for chunk in chunked(texts, TEXT_BATCH)]
             return torch.cat(chunks).cpu().numpy()
+
+    def draw_views(self, levels: Mapping[int, Image.Image], views: Sequence[View]) -> UInt8:
+        """Views (views, size, size, 3) of a photo's levels, drawn on the device the model is on."""
+        return draw_views(levels, views, self.image_spec, device=self.device).cpu().numpy()
 
     def image_features(self, views: UInt8) -> Tensor:
         """Unit float32 features (views, dim) without gradients, usable inside a graph."""
@@ -179,8 +192,9 @@ class TorchEncoder(ABC):
     def _batched_images(self, views: UInt8) -> Tensor:
         if len(views) == 0:
             return torch.zeros((0, self.dim), device=self.device)
-        starts = range(0, len(views), IMAGE_BATCH)
-        return torch.cat([unit(self._forward_images(self.pixels(views[i : i + IMAGE_BATCH]))) for i in starts])
+        block = self.block_views
+        starts = range(0, len(views), block)
+        return torch.cat([unit(self._forward_images(self.pixels(views[i : i + block]))) for i in starts])
 
 
 def chunked(items: Sequence[str], size: int) -> Iterator[list[str]]:

@@ -30,6 +30,8 @@ class ToyEncoder:
     dim = 3
     logit_bias = 0.0
     scoring: Scoring = "softmax"
+    block_views = 1
+    linear_cost = True
 
     def __init__(self, *, size: int = 32, logit_scale: float = 20.0) -> None:
         self.image_spec = ImageSpec(size=size, interpolation="bilinear")

@@ -1,7 +1,7 @@
 """One file per method; `METHODS.get("zero")` is its class, a frozen dataclass of hyper-parameters."""
 
 from ..registry import Entry, Registry
-from .base import Decision, StreamingMethod, TrainingFreeMethod, ViewLogits
+from .base import Decision, StreamingMethod, TrainingFreeMethod, ViewLogits, VotingMethod
 from .episode import Episode, Teacher, TuningMethod
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "TrainingFreeMethod",
     "TuningMethod",
     "ViewLogits",
+    "VotingMethod",
 ]
 
 Method = TrainingFreeMethod | StreamingMethod | TuningMethod

@@ -16,7 +16,7 @@ class ViewLogits:
     """What a method decides on: scaled logits (images, views, classes) of student views, and how to reach more.
 
     `tie_draws` are one number in [0, 1) per image. `teacher` is set in a cascade: it returns the teacher's logits
-    (images, kept, classes) of the views whose indices (images, kept) it is given.
+    (images, kept, classes), of its own scale and bias, of the views whose indices (images, kept) it is given.
     """
 
     logits: Float32
@@ -25,6 +25,8 @@ class ViewLogits:
     scoring: Scoring = "softmax"
     tie_draws: Sequence[float] | None = None
     teacher: Callable[[Int64], Float32] | None = None
+    teacher_scale: float = 1.0
+    teacher_bias: float = 0.0
     features: Float32 | None = None  # (images, views, dim), unit
     text: Float32 | None = None  # (classes, dim), unit
 
@@ -71,6 +73,21 @@ class TrainingFreeMethod(Protocol):
 
     def decide(self, views: ViewLogits) -> list[Decision]:
         """One decision per image."""
+        ...
+
+
+@runtime_checkable
+class VotingMethod(TrainingFreeMethod, Protocol):
+    """A training-free method whose kept views vote, so that it may look at views in rounds and stop early."""
+
+    @property
+    def keep(self) -> float:
+        """The share of views that vote."""
+        ...
+
+    @property
+    def whole_votes(self) -> bool:
+        """Whether every kept view has exactly one vote."""
         ...
 
 

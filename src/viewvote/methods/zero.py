@@ -1,6 +1,6 @@
 """ZERO: keep the confident views and let them vote (Algorithm 1)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from ..errors import UsageError
 from ..registry import unknown_name
 from ..types import Float32
-from ..vote import Ballot, count_kept, entropy_of, log_softmax, rank_by_confidence, vote
+from ..vote import TIE_RULES, ZERO_TEMPERATURES, Ballot, count_kept, entropy_of, log_softmax, rank_by_confidence, vote
 from .base import Decision, ViewLogits
 
 
@@ -33,6 +33,12 @@ class Zero:
 
     def __post_init__(self) -> None:
         count_kept(1, self.keep)
+        for kind, name, known in (
+            ("tie rule", self.tie, TIE_RULES),
+            ("zero_temperature", self.zero_temperature, ZERO_TEMPERATURES),
+        ):
+            if name not in known:
+                raise unknown_name(kind, name, known)
         if self.compat not in (None, "paper"):
             raise unknown_name("compat", self.compat, ["paper"])
         if self.compat == "paper" and (self.tie, self.zero_temperature) != ("greedy", "exact"):
@@ -40,14 +46,23 @@ class Zero:
                 'compat="paper" sets the tie rule and the temperature itself; leave both at their defaults.'
             )
 
+    @property
+    def whole_votes(self) -> bool:
+        """Whether votes are counts, not the authors' soft votes."""
+        return self.compat is None and self.zero_temperature == "exact"
+
     def views_used(self, n_views: int) -> int:
         """All of them."""
         return n_views
 
     def decide(self, views: ViewLogits) -> list[Decision]:
         """The vote of each image's confident views."""
+        if self.compat == "paper":
+            views = _under_fp16(views)
         teacher_logits = None
+        scale, bias = views.logit_scale, views.logit_bias
         if views.teacher is not None:
+            scale, bias = views.teacher_scale, views.teacher_bias
             order = rank_by_confidence(entropy_of(log_softmax(views.logits)))
             teacher_logits = views.teacher(order[:, : count_kept(views.logits.shape[1], self.keep)])
         ballots = vote(
@@ -55,8 +70,8 @@ class Zero:
             keep=self.keep,
             tie=self.tie,
             zero_temperature="eps-fp16" if self.compat == "paper" else self.zero_temperature,
-            logit_scale=views.logit_scale,
-            logit_bias=views.logit_bias,
+            logit_scale=scale,
+            logit_bias=bias,
             tie_draws=views.tie_draws,
             teacher_logits=teacher_logits,
         )
@@ -79,6 +94,18 @@ class Zero:
                 )
             )
         return decisions
+
+
+def _under_fp16(views: ViewLogits) -> ViewLogits:
+    """The views with cosines as autocast leaves them: everything, the ranking too, is computed from those."""
+
+    def rounded(logits: Float32, scale: float, bias: float) -> Float32:
+        cosines = (logits - np.float32(bias)) / np.float32(scale)
+        return cosines.astype(np.float16).astype(np.float32) * np.float32(scale) + np.float32(bias)
+
+    ask = views.teacher
+    teacher = None if ask is None else lambda kept: rounded(ask(kept), views.teacher_scale, views.teacher_bias)
+    return replace(views, logits=rounded(views.logits, views.logit_scale, views.logit_bias), teacher=teacher)
 
 
 def _last_resort(ballot: Ballot, logits: Float32) -> int:

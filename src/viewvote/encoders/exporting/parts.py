@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -64,7 +65,7 @@ def _open_clip_parts(encoder: Any, model: Any, tokenizer: Any) -> ExportParts:
     pooled_at_end = getattr(text, "pool_type", getattr(text, "text_pool_type", "argmax")) in {"argmax", "eos"}
     short = causal and pooled_at_end
     return ExportParts(
-        vision=_Call(model, model.encode_image),
+        vision=_Call(model, _open_clip_vision(model)),
         text=_ShortClipText(model) if short and text is model else _Call(model, model.encode_text),
         text_inputs=("input_ids",),
         tokenizer_json=_open_clip_tokenizer_json(tokenizer, encoder.model_id),
@@ -74,6 +75,12 @@ def _open_clip_parts(encoder: Any, model: Any, tokenizer: Any) -> ExportParts:
         pad_to="longest" if short else "max",
         scoring=_scoring(encoder),
     )
+
+
+def _open_clip_vision(model: Any) -> Callable[[torch.Tensor], Any]:
+    from ..class_token import class_token_features, reads_class_token  # open_clip is there: this is its model
+
+    return partial(class_token_features, model.visual) if reads_class_token(model.visual) else model.encode_image
 
 
 def _transformers_parts(encoder: Any, model: Any, tokenizer: Any) -> ExportParts:

@@ -4,9 +4,12 @@ import logging
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...types import Float32
+
+if TYPE_CHECKING:
+    import onnx
 
 _CONVOLUTION = ("Conv", "Gemm", "MatMul", "Add", "Mul", "Clip", "GlobalAveragePool")
 _TRANSFORMER = ("Conv", "Gemm", "MatMul")
@@ -16,7 +19,9 @@ def quantise(source: Path, target: Path, *, pixels: Iterable[Float32]) -> None:
     """Write `target`, the graph of `source` with int8 weights and activations, from batches (views, 3, size, size).
 
     Weights keep 7 bits: CPUs with AVX2 but without VNNI add two 8-bit products in 16 bits, which saturates with full
-    weights. Only products with constant weights are quantised: in attention, both sides vary, and softmax needs range.
+    weights. Depthwise convolutions, the most sensitive and summed in 32 bits everywhere, keep 8. Only products with
+    constant weights are quantised: in attention, both sides vary, and softmax needs range. The last projection and what
+    follows it stay in float32: they cost nothing, and parts of a feature may be much shorter than others.
     """
     import onnx
     from onnxruntime.quantization import QuantFormat, QuantType, quantize_static
@@ -29,20 +34,57 @@ def quantise(source: Path, target: Path, *, pixels: Iterable[Float32]) -> None:
         logging.getLogger().addFilter(_no_advice)
         try:
             quant_pre_process(str(source), str(prepared), skip_symbolic_shape=True)
+            model = onnx.load(prepared)
+            for i, node in enumerate(model.graph.node):
+                node.name = node.name or f"node_{i}"  # nodes are left out by name
+            onnx.save(model, prepared)
             quantize_static(
                 str(prepared),
                 str(target),
                 _Reader(pixels),
                 quant_format=QuantFormat.QDQ,
                 op_types_to_quantize=list(_TRANSFORMER if is_transformer else _CONVOLUTION),
+                nodes_to_exclude=[*_from_last_projection(model.graph), *_varying_products(model.graph)],
                 per_channel=True,
                 reduce_range=True,
                 activation_type=QuantType.QUInt8,
                 weight_type=QuantType.QInt8,
-                extra_options={"MatMulConstBOnly": True},
+                extra_options={"TensorQuantOverrides": _depthwise_overrides(model.graph)},
             )
         finally:
             logging.getLogger().removeFilter(_no_advice)
+
+
+def _depthwise_overrides(graph: "onnx.GraphProto") -> dict[str, list[dict[str, Any]]]:
+    """Full 8-bit weights for the depthwise convolutions."""
+    from onnxruntime.quantization import QuantType
+
+    shapes = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
+    weights = [node.input[1] for node in graph.node if node.op_type == "Conv"]
+    full = {"axis": 0, "quant_type": QuantType.QInt8, "symmetric": True, "reduce_range": False}
+    return {name: [dict(full)] for name in weights if len(shapes.get(name, ())) == 4 and shapes[name][1] == 1}
+
+
+def _from_last_projection(graph: "onnx.GraphProto") -> list[str]:
+    """The names of the last product with constant weights, where it is no convolution, and of all nodes after it."""
+    constant = {tensor.name for tensor in graph.initializer}
+    products = [
+        i
+        for i, node in enumerate(graph.node)
+        if node.op_type in ("Conv", "Gemm", "MatMul") and node.input[1] in constant
+    ]
+    if not products or graph.node[products[-1]].op_type == "Conv":
+        return []
+    return [node.name for node in graph.node[products[-1] :]]
+
+
+def _varying_products(graph: "onnx.GraphProto") -> list[str]:
+    """The names of the MatMul nodes without constant weights.
+
+    The quantiser has an option for this, but heeds it in dynamic quantisation only.
+    """
+    constant = {tensor.name for tensor in graph.initializer}
+    return [node.name for node in graph.node if node.op_type == "MatMul" and not constant.intersection(node.input)]
 
 
 def _no_advice(record: logging.LogRecord) -> bool:

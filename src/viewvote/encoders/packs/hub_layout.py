@@ -1,10 +1,12 @@
 """The common hub layout of ONNX CLIP repositories (`onnx/vision_model*.onnx`, ...) read as if it were a pack."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-from ...errors import CheckpointError, ModelNotFoundError
-from ...types import ImageSpec, Interpolation, ResizeMode
+from ...errors import CheckpointError, ModelNotFoundError, UnsupportedEncoderError
+from ...types import ImageSpec
+from ..hf_images import image_spec
 from .config import FILE, PackConfig, check_format, parse_config, read_json
 
 SIDE_FILES = ("config.json", "preprocessor_config.json", "tokenizer.json")
@@ -15,7 +17,6 @@ were trained with it clipped at 100, and end there."""
 
 _FP32, _FP16, _INT8 = ("",), ("_fp16",), ("_quantized", "_int8", "_uint8")
 _SUFFIXES = {"fp32": _FP32, "int8": _INT8, "auto": _FP32 + _FP16 + _INT8}
-_RESAMPLE: dict[int, Interpolation] = {0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic"}
 _SIGMOID_FAMILIES = ("siglip", "siglip2")
 
 
@@ -76,37 +77,24 @@ def _read_optional(path: Path) -> dict[str, Any]:
 
 
 def _image_fields(data: dict[str, Any], *, source: Path) -> dict[str, Any]:
-    """size, mean, std, interpolation, resize and short_side of a `preprocessor_config.json`."""
-    crop = data.get("crop_size") if data.get("do_center_crop", "crop_size" in data) else None
-    resized, squash = _pixels(data.get("size"))
-    cropped, _ = _pixels(crop)
-    size = cropped or resized
-    if size is None:
-        raise CheckpointError(f"{source}: no square image size in 'size' or 'crop_size'.")
-    mode: ResizeMode = "squash" if squash or not cropped else "shortest"
-    fields: dict[str, Any] = {"size": size, "resize": mode}
-    if mode == "shortest":
-        fields["short_side"] = max(resized or size, size)
-    resample = data.get("resample", 3)
-    if resample not in _RESAMPLE:
-        raise CheckpointError(f"{source}: 'resample' is {resample!r}, expected one of {sorted(_RESAMPLE)}.")
-    default = ImageSpec(size=size)
-    normalise = data.get("do_normalize", True)
-    fields["mean"] = data.get("image_mean", list(default.mean)) if normalise else [0.0, 0.0, 0.0]
-    fields["std"] = data.get("image_std", list(default.std)) if normalise else [1.0, 1.0, 1.0]
-    return fields | {"interpolation": _RESAMPLE[resample]}
-
-
-def _pixels(size: Any) -> tuple[int | None, bool]:
-    """The length of a size entry and whether it means both sides; (None, False) where it says nothing usable."""
-    if isinstance(size, int):
-        return size, False
-    if isinstance(size, dict):
-        if "shortest_edge" in size:
-            return size["shortest_edge"], False
-        if "height" in size and size["height"] == size.get("width"):
-            return size["height"], True
-    return None, False
+    """size, mean, std, interpolation, resize and short_side of a `preprocessor_config.json`, read as `hf:` reads it."""
+    default = ImageSpec(size=1)
+    said = {"image_mean": default.mean, "image_std": default.std, "rescale_factor": 1 / 255, **data}
+    said.setdefault("do_center_crop", "crop_size" in data)
+    if isinstance(said.get("size"), int) and said["do_center_crop"]:  # of old files; without a crop it means a square
+        said["size"] = {"shortest_edge": said["size"]}
+    try:
+        spec = image_spec(SimpleNamespace(**said), image_size=None, model_id=str(source))
+    except UnsupportedEncoderError as error:
+        raise CheckpointError(str(error)) from error
+    return {
+        "size": spec.size,
+        "mean": list(spec.mean),
+        "std": list(spec.std),
+        "interpolation": spec.interpolation,
+        "resize": spec.resize,
+        **({"short_side": spec.short_side} if spec.resize == "shortest" else {}),
+    }
 
 
 def _context_length(text: dict[str, Any], tokenizer: dict[str, Any], *, default: int) -> int:

@@ -97,7 +97,7 @@ class _OnnxRuntime:
 
         options = ort.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3
+        options.log_severity_level = 4  # what fails is raised, and told once
         self._errors: tuple[type[BaseException], ...] = (
             *(state.Fail, state.InvalidArgument, state.InvalidGraph, state.InvalidProtobuf),
             *(state.NotImplemented, state.RuntimeException, state.NoSuchFile, RuntimeError),

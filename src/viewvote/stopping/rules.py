@@ -1,0 +1,121 @@
+"""The two rules that end an image's rounds of views before its budget. Both look at labels and entropies alone.
+
+Views come in the fixed order of the sample, so those seen are always the first of the full run.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ..errors import UsageError
+from ..types import Float32, Int64
+from ..vote import count_kept, rank_by_confidence
+
+STEP = 8
+"""Views of the first round; rounds end on multiples of it, which are also the blocks that torch encoders work in."""
+
+
+class StoppingRule(Protocol):
+    """After each of its rounds a rule says whether the views seen settle the answer."""
+
+    @property
+    def reason(self) -> str:
+        """What `Prediction.stop` says where the rule ended the rounds."""
+        ...
+
+    @property
+    def rounds(self) -> tuple[int, ...]:
+        """How many views have been seen when it looks, ascending; the last is the budget."""
+        ...
+
+    def settled(self, labels: Int64, entropy: Float32) -> bool:
+        """Whether the views seen, in their order, are enough."""
+        ...
+
+
+@dataclass(frozen=True)
+class Confident:
+    """Stop when the leader holds a share of the more confident half of the views seen.
+
+    The leader is the class with the most votes among the kept views; a tie for the lead never stops. Its share is taken
+    over the half and not over the kept views because few are kept early on: of 8 views 2, which agree too easily.
+    `thresholds` holds one share per round but the last, None where that round never stops.
+    """
+
+    rounds: tuple[int, ...]
+    thresholds: tuple[float | None, ...]
+    keep: float
+
+    reason = "confident"
+
+    def __post_init__(self) -> None:
+        if len(self.thresholds) != len(self.rounds) - 1:
+            raise UsageError(f"rounds {self.rounds} need a threshold each but for the last; got {self.thresholds}.")
+
+    def settled(self, labels: Int64, entropy: Float32) -> bool:
+        """Whether the leader's share reaches the threshold of this round."""
+        threshold = dict(zip(self.rounds, self.thresholds, strict=False)).get(len(labels))
+        return threshold is not None and leader_share(labels, entropy, keep=self.keep) >= threshold
+
+
+def leader_share(labels: Int64, entropy: Float32, *, keep: float) -> float:
+    """The share of the more confident half of the views that the leader of the kept votes has; 0 in a tie."""
+    order = rank_by_confidence(entropy)
+    votes = np.bincount(labels[order[: count_kept(len(labels), keep)]])
+    leaders = np.flatnonzero(votes == votes.max())
+    half = labels[order[: max(1, len(labels) // 2)]]
+    return float((half == leaders[0]).mean()) if len(leaders) == 1 else 0.0
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Stop only when no remaining view can change the decision of the full budget, whatever the tie rule.
+
+    Of `budget` views k are kept in the end. If r are unseen and j of them turn out confident enough to be kept, the
+    others are the k - j most confident views seen. Each of the j may vote for the strongest rival: the leader is safe
+    if it has more votes among those k - j than any rival has, plus j. Raising j by one takes at most one vote from the
+    rival and gives it one, and never adds to the leader, so the largest j, min(r, k), is the worst. A strict lead also
+    rules out a tie, so the tie rule and the discarded views have no say.
+
+    It needs r < k / 2: with 64 views and keep 0.3 (k = 19) it cannot stop before view 55.
+    """
+
+    budget: int
+    keep: float
+
+    reason = "exact"
+
+    @property
+    def rounds(self) -> tuple[int, ...]:
+        """Every 8 views from the first count at which unanimous views could settle it."""
+        earliest = self.budget - (count_kept(self.budget, self.keep) - 1) // 2
+        first = -(-earliest // STEP) * STEP
+        return (*range(first, self.budget, STEP), self.budget)
+
+    def certain(self, entropy: Float32) -> Int64:
+        """Those of the views seen that are kept whatever comes, the most confident first."""
+        unseen = self.budget - len(entropy)
+        return rank_by_confidence(entropy)[: max(0, count_kept(self.budget, self.keep) - unseen)]
+
+    def settled(self, labels: Int64, entropy: Float32) -> bool:
+        """Whether the leader beats every rival even if all unseen views vote for that one.
+
+        Only the labels of the certain views count, so in a cascade a teacher need not be asked about others.
+        """
+        certain = self.certain(entropy)
+        votes = np.bincount(labels[certain], minlength=2)
+        rival, leader = np.sort(votes)[-2:]
+        return bool(len(certain) and leader > rival + self.budget - len(labels))
+
+
+def doubling_rounds(budget: int) -> tuple[int, ...]:
+    """8, 16, 32, ... below the budget, and the budget."""
+    doublings = range(max(0, (budget - 1) // STEP).bit_length())
+    return (*(STEP << i for i in doublings), budget)
+
+
+def aligned_rounds(rounds: tuple[int, ...], block: int) -> tuple[int, ...]:
+    """The rounds for an encoder that works in blocks of this many views: each ends where a block does."""
+    budget = rounds[-1]
+    return tuple(sorted({min(-(-n // block) * block, budget) for n in rounds}))

@@ -1,0 +1,158 @@
+"""The exact rule equals the full run always, and stops as early as one for every tie rule can; the other by hand."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from viewvote.errors import UsageError
+from viewvote.stopping import Confident, Exact
+from viewvote.stopping.rules import aligned_rounds, doubling_rounds, leader_share
+from viewvote.vote import TIE_RULES, count_kept, vote
+
+CLASSES = 4
+SHARPEST = 40.0
+
+views_of_an_image = st.lists(
+    st.tuples(st.integers(0, CLASSES - 1), st.sampled_from([0.5, 1.0, 2.0, 4.0, 8.0, 30.0])), min_size=1, max_size=40
+)
+one_sided = st.lists(
+    st.tuples(st.sampled_from([0] * 12 + [1, 2]), st.sampled_from([1.0, 2.0, 8.0])), min_size=1, max_size=40
+)
+keeps = st.sampled_from([0.1, 0.3, 0.5, 0.9, 1.0])
+
+
+def logits_of(views):
+    """One row per (label, sharpness): the sharper, the lower the entropy; equal sharpness is an exact tie."""
+    logits = np.zeros((len(views), CLASSES), dtype=np.float32)
+    for row, (label, sharpness) in zip(logits, views, strict=True):
+        row[label] = sharpness
+    return logits
+
+
+def settled_after(rule, logits, n):
+    ballot = vote(logits, keep=rule.keep)
+    return rule.settled(ballot.labels[:n], ballot.entropy[:n])
+
+
+@settings(max_examples=300, deadline=None)
+@given(views=views_of_an_image | one_sided, keep=keeps, tie=st.sampled_from(TIE_RULES), draw=st.floats(0, 0.99))
+def test_where_it_stops_every_tie_rule_gives_the_full_runs_answer(views, keep, tie, draw):
+    logits = logits_of(views)
+    full = vote(logits, keep=keep, tie=tie, tie_draws=draw)
+    rule = Exact(len(views), keep)
+    for n in range(1, len(views) + 1):
+        if settled_after(rule, logits, n):
+            seen = vote(logits[:n], keep=keep, tie=tie, tie_draws=draw)
+            assert (seen.winner, seen.tied) == (full.winner, 1)
+            assert full.tied == 1
+
+
+@settings(max_examples=300, deadline=None)
+@given(views=views_of_an_image | one_sided, keep=keeps, said=st.lists(st.sampled_from([0] * 8 + [1, 2]), min_size=40))
+def test_where_it_stops_a_teachers_votes_give_the_full_runs_answer(views, keep, said):
+    logits, rule = logits_of(views), Exact(len(views), keep)
+    teacher = np.eye(CLASSES, dtype=np.float32)[said[: len(views)]]  # what it would say of each view
+    order = vote(logits, keep=keep).order
+    kept = order[: count_kept(len(views), keep)]
+    full = vote(logits, keep=keep, teacher_logits=teacher[kept])
+    for n in range(1, len(views) + 1):
+        seen = vote(logits[:n], keep=keep)
+        certain = rule.certain(seen.entropy)
+        assert set(certain) <= set(kept)  # nobody is asked in vain
+        labels = np.full(n, CLASSES - 1)  # of those that are not certain nothing is known
+        labels[certain] = teacher[certain].argmax(axis=-1)
+        if rule.settled(labels, seen.entropy):
+            now = vote(logits[:n], keep=keep, teacher_logits=teacher[seen.order[: seen.k]])
+            assert (now.winner, now.tied) == (full.winner, full.tied) == (full.winner, 1)
+
+
+@settings(max_examples=300, deadline=None)
+@given(views=views_of_an_image | one_sided, unseen=st.integers(1, 12), keep=keeps, others=st.data())
+def test_no_later_views_can_change_what_it_settled(views, unseen, keep, others):
+    rule = Exact(len(views) + unseen, keep)
+    seen = logits_of(views)
+    if settled_after(rule, seen, len(views)):
+        winner = int(vote(seen, keep=keep).winner)
+        rival = others.draw(st.sampled_from([c for c in range(CLASSES) if c != winner]))
+        confident = others.draw(st.integers(0, unseen))  # so many of them go to the front, for the rival
+        rest = others.draw(st.lists(views_of_an_image.map(lambda v: v[0]), min_size=unseen, max_size=unseen))
+        later = [(rival, SHARPEST)] * confident + rest[confident:]
+        assert int(vote(np.concatenate([seen, logits_of(later)]), keep=keep).winner) == winner
+
+
+@settings(max_examples=300, deadline=None)
+@given(views=views_of_an_image | one_sided, unseen=st.integers(0, 12), keep=keeps)
+def test_where_it_goes_on_some_later_views_would_tie_or_change_the_answer(views, unseen, keep):
+    rule = Exact(len(views) + unseen, keep)
+    seen = logits_of(views)
+    if not settled_after(rule, seen, len(views)):
+        worst = [vote(np.concatenate([seen, logits_of([(c, SHARPEST)] * unseen)]), keep=keep) for c in range(CLASSES)]
+        assert any(ballot.tied > 1 for ballot in worst) or len({int(ballot.winner) for ballot in worst}) > 1
+
+
+def test_with_the_papers_settings_it_cannot_stop_before_view_55():
+    rule = Exact(64, 0.3)  # 19 kept; with 9 unseen, 10 unanimous views are certain to stay and 10 > 0 + 9
+    assert rule.rounds == (56, 64)
+    labels, entropy = np.zeros(64, dtype=np.int64), np.zeros(64, dtype=np.float32)
+    assert rule.settled(labels[:55], entropy[:55])
+    assert not rule.settled(labels[:54], entropy[:54])
+
+
+@pytest.mark.parametrize(
+    ("budget", "keep", "rounds"),
+    [(64, 1.0, (40, 48, 56, 64)), (64, 0.1, (64,)), (8, 0.3, (8,)), (20, 1.0, (16, 20)), (1, 0.3, (1,))],
+)
+def test_it_looks_every_eight_views_from_the_first_that_can_settle(budget, keep, rounds):
+    assert Exact(budget, keep).rounds == rounds
+
+
+def test_the_leaders_share_is_taken_over_the_confident_half():
+    labels = np.array([5, 7, 5, 5, 7, 7, 5, 7])
+    entropy = np.arange(8, dtype=np.float32)  # in order: half are 5 7 5 5
+    assert leader_share(labels, entropy, keep=0.5) == 0.75  # four kept: three for class 5
+    assert leader_share(labels, entropy, keep=0.3) == 0.0  # two kept: a tie
+    assert leader_share(labels, -entropy, keep=0.1) == 0.75  # one kept, 7; half are 7 5 7 7
+    assert leader_share(labels[:1], entropy[:1], keep=0.3) == 1.0
+
+
+def test_the_confident_rule_stops_at_its_rounds_only_and_at_its_thresholds():
+    rule = Confident(rounds=(8, 16, 32), thresholds=(0.75, None), keep=0.5)
+    labels = np.array([5, 7, 5, 5, 7, 7, 5, 7] * 4)
+    entropy = np.arange(32, dtype=np.float32)
+    assert rule.settled(labels[:8], entropy[:8])
+    assert not rule.settled(labels[:7], entropy[:7])
+    assert not rule.settled(np.zeros(16, dtype=np.int64), entropy[:16])
+    labels[3] = 7  # half: 5 7 5 7, kept the same
+    assert not rule.settled(labels[:8], entropy[:8])
+    with pytest.raises(UsageError, match="a threshold each but for the last"):
+        Confident(rounds=(8, 16), thresholds=(1.0, 1.0), keep=0.3)
+
+
+def test_rounds_double_and_end_with_the_budget():
+    assert doubling_rounds(64) == (8, 16, 32, 64)
+    assert doubling_rounds(20) == (8, 16, 20)
+    assert doubling_rounds(8) == (8,)
+    assert doubling_rounds(1) == (1,)
+
+
+def test_rounds_end_where_blocks_do():
+    assert aligned_rounds((8, 16, 32, 64), 8) == (8, 16, 32, 64)
+    assert aligned_rounds((8, 16, 32, 64), 16) == (16, 32, 64)
+    assert aligned_rounds((56, 60), 16) == (60,)
+    assert aligned_rounds((8, 20), 1) == (8, 20)
+
+
+def test_the_worst_case_is_the_largest_number_of_intruders():
+    """Exhaustive over small images: checking every j of the proof gives what the rule checks at its largest j."""
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        n, unseen, keep = int(rng.integers(1, 12)), int(rng.integers(0, 8)), float(rng.choice([0.3, 0.6, 1.0]))
+        labels, entropy = rng.integers(0, 3, n), rng.permutation(n).astype(np.float32)
+        k = count_kept(n + unseen, keep)
+        order = np.argsort(entropy)
+        safe = set(range(3))
+        for j in range(max(0, k - n), min(unseen, k) + 1):
+            votes = np.bincount(labels[order[: k - j]], minlength=3)
+            safe &= {c for c in range(3) if all(votes[c] > votes[d] + j for d in range(3) if d != c)}
+        assert Exact(n + unseen, keep).settled(labels, entropy) == bool(safe)
