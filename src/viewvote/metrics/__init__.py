@@ -1,0 +1,1 @@
+"""What records say, in numbers: pure numpy over columns, no model, no torch."""

@@ -1,0 +1,162 @@
+"""The stopping rule replayed on records, against the rule and the vote themselves on the logits."""
+
+import math
+from hashlib import blake2b
+
+import numpy as np
+import pytest
+
+from record_files import draw_logits, voted_record, write_records
+from viewvote.errors import UsageError
+from viewvote.metrics.stopping import calibrate, choose_thresholds, exact_views, joined, most_differing, outcome, replay
+from viewvote.stopping import Confident, Exact
+from viewvote.vote import vote
+
+VIEWS = 32
+
+
+@pytest.fixture(scope="module")
+def images():
+    rng = np.random.default_rng(0)
+    drawn = [draw_logits(rng, views=VIEWS, classes=6, hard=float(rng.choice([1.0, 3.0, 9.0]))) for _ in range(60)]
+    for i, logits in enumerate(drawn):
+        logits[:, 0] += i % 4 * 3  # every fourth image is as drawn, the others are ever more one-sided
+    return drawn
+
+
+@pytest.fixture(scope="module")
+def records(images, tmp_path_factory):
+    path = tmp_path_factory.mktemp("run") / "records.jsonl"
+    return write_records(path, [voted_record(one, key=f"k{i}", target=i % 6) for i, one in enumerate(images)])
+
+
+def test_answers_and_shares_are_those_of_the_first_views(images, records):
+    replayed = replay(records, keep=0.3)
+    assert replayed.rounds == (8, 16, 32)
+    for i, logits in enumerate(images):
+        assert replayed.answers[i].tolist() == [int(vote(logits[:n]).winner) for n in (8, 16, 32)]
+
+
+@pytest.mark.parametrize("thresholds", [(1.0, 1.0), (0.5, 0.75), (None, 0.5), (None, None)])
+def test_the_outcome_is_what_the_rule_does_image_by_image(images, records, thresholds):
+    rule = Confident((8, 16, 32), thresholds, 0.3)
+    used, answers = [], []
+    for logits in images:
+        whole = vote(logits)
+        n = next((n for n in (8, 16) if rule.settled(whole.labels[:n], whole.entropy[:n])), 32)
+        used.append(n)
+        answers.append(int(vote(logits[:n]).winner))
+    full = [int(vote(logits).winner) for logits in images]
+    found = outcome(replay(records), thresholds)
+    assert found.views == np.mean(used)
+    assert found.agreement.value == np.mean(np.equal(answers, full))
+    assert found.accuracy.value == np.mean(np.equal(answers, np.arange(60) % 6))
+    assert found.full_accuracy.value == np.mean(np.equal(full, np.arange(60) % 6))
+    assert found.to_dict()["n"] == 60
+
+
+def test_so_few_differing_answers_are_unlikely_at_a_higher_rate():
+    def tail(n, rate, most):
+        return sum(math.comb(n, i) * rate**i * (1 - rate) ** (n - i) for i in range(most + 1))
+
+    for n in (10, 60, 300):
+        for rate in (0.01, 0.05, 0.3):
+            most = most_differing(n, rate)
+            assert tail(n, rate, most) <= 0.1 < tail(n, rate, most + 1)
+
+
+@pytest.mark.parametrize(("n", "rate"), [(25_000, 0.03), (25_000, 0.5), (100_000, 0.01)])
+def test_many_records_do_not_underflow_the_chance_of_no_difference(n, rate):
+    def log_comb(i):
+        return math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1)
+
+    def tail(most):
+        return math.fsum(
+            math.exp(log_comb(i) + i * math.log(rate) + (n - i) * math.log1p(-rate)) for i in range(most + 1)
+        )
+
+    most = most_differing(n, rate)
+    assert tail(most) <= 0.1 < tail(most + 1)
+
+
+def test_no_more_answers_differ_than_there_are():
+    assert most_differing(5, 1 - 1e-12) == 4
+    assert most_differing(0, 0.5) == -1
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.0, float("nan"), -0.1, 1.5])
+def test_a_rate_that_adaptive_views_refuse_is_not_calibrated(records, rate):
+    with pytest.raises(UsageError, match="disagreement is a rate above 0 and below 1"):
+        calibrate(replay(records), disagreement=rate, provenance={})
+
+
+def test_without_a_record_held_back_nothing_is_measured(records):
+    replayed = replay(records)
+    fitted = [blake2b(key.encode(), digest_size=1).digest()[0] % 2 == 0 for key in replayed.keys]
+    with pytest.raises(UsageError, match=r"none of the .* records is held back"):
+        calibrate(replayed.take(np.array(fitted)), disagreement=0.3, provenance={})
+
+
+@pytest.mark.parametrize("disagreement", [0.05, 0.1, 0.3])
+def test_no_other_thresholds_use_fewer_views_at_the_rate(records, disagreement):
+    replayed = replay(records)
+    chosen = choose_thresholds(replayed, disagreement)
+
+    def cost(thresholds):
+        found = outcome(replayed, thresholds)
+        differing = round((1 - found.agreement.value) * 60)
+        return found.views, differing <= most_differing(60, disagreement)
+
+    levels = [[None, 0.5, 0.75, 1.0], [None, *(np.arange(4, 9) / 8)]]
+    views, allowed = cost(chosen)
+    assert allowed
+    assert views == min(cost((a, b))[0] for a in levels[0] for b in levels[1] if cost((a, b))[1])
+
+
+def test_a_half_chooses_and_the_other_measures(records):
+    found = calibrate(replay(records, keep=0.5), disagreement=0.1, provenance={"set": "drawn"})
+    assert found.fit["n"] + found.held_back["n"] == 60
+    assert 15 <= found.fit["n"] <= 45
+    assert (found.budget, found.keep, found.rounds) == (32, 0.5, (8, 16, 32))
+    assert found.provenance == {"set": "drawn"}
+    assert found == calibrate(replay(records, keep=0.5), disagreement=0.1, provenance={"set": "drawn"})
+    low, high = found.held_back["agreement_interval"]
+    assert low <= found.held_back["agreement"] <= high
+
+
+def test_too_few_records_cannot_show_a_small_rate(records):
+    with pytest.raises(UsageError, match=r"60 records cannot show a disagreement below 0\.01; .* at least 230"):
+        choose_thresholds(replay(records), 0.01)
+
+
+def test_runs_are_joined_and_must_have_the_same_views(records, images, tmp_path):
+    twice = joined([replay(records), replay(records)])
+    assert len(twice.keys) == 120
+    short = write_records(tmp_path / "short.jsonl", [voted_record(images[0][:16])])
+    with pytest.raises(UsageError, match=r"different numbers of views: \[16, 32\]"):
+        joined([replay(records), replay(short)])
+    assert replay(records, budget=16).rounds == (8, 16)
+    with pytest.raises(UsageError, match="needs all 64 views"):
+        replay(records, budget=64)
+
+
+def test_records_of_early_stops_cascades_and_nothing_are_refused(images, tmp_path):
+    mixed = write_records(tmp_path / "mixed.jsonl", [voted_record(images[0]), voted_record(images[1][:8], key="b")])
+    with pytest.raises(UsageError, match="a replay needs all"):
+        replay(mixed)
+    cascade = write_records(tmp_path / "cascade.jsonl", [voted_record(images[0], teacher=images[1])])
+    with pytest.raises(UsageError, match="calibrate on a run of its student"):
+        replay(cascade)
+    empty = write_records(tmp_path / "empty.jsonl", [])
+    with pytest.raises(UsageError, match="holds no usable record"):
+        replay(empty)
+
+
+def test_the_views_of_the_exact_rule_are_counted(images, records):
+    rule = Exact(VIEWS, 1.0)
+    used = []
+    for logits in images:
+        whole = vote(logits)
+        used.append(next((n for n in rule.rounds if rule.settled(whole.labels[:n], whole.entropy[:n])), VIEWS))
+    assert min(used) < VIEWS
+    assert exact_views(records, keep=1.0) == np.mean(used)
