@@ -6,7 +6,8 @@ from conftest import draw_photo
 from PIL import Image
 
 from viewvote import Classifier
-from viewvote.report.explain import OTHER, PALETTE, _colours, _fit, _font, explain
+from viewvote.report.drawing import fit, font
+from viewvote.report.explain import OTHER, PALETTE, _colours, explain
 
 
 def rgb(colour):
@@ -52,8 +53,8 @@ def test_labels_beyond_the_palette_share_grey():
 
 
 def test_long_text_is_cut_to_its_place():
-    font = _font(11)
-    assert _fit("short", 10_000, font) == "short"
-    cut = _fit("a very long label " * 20, 300, font)
+    small = font(11)
+    assert fit("short", 10_000, small) == "short"
+    cut = fit("a very long label " * 20, 300, small)
     assert cut.endswith("...")
-    assert font.getlength(cut) <= 300
+    assert small.getlength(cut) <= 300

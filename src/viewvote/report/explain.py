@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
 
 from ..images import ImageSource, open_photo
 from ..types import Box, ImageSpec, Prediction, ViewTrace
 from ..views import View, render_views
+from .drawing import FAINT, GRID, INK, SCALE, fit, font
 
 # Distinct for people with colour-blindness too (Okabe and Ito's set, without its yellow, which vanishes on white).
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#6A3D9A")
-OTHER, INK, FAINT, GRID = "#8A8A8A", "#1A1A1A", "#767676", "#E3E3E3"
+OTHER = "#8A8A8A"
 
-SCALE = 2  # drawn for print: twice the size of a screen
 MARGIN, GAP = 24 * SCALE, 8 * SCALE
 PHOTO, KEPT, LOST = 420 * SCALE, 96 * SCALE, 48 * SCALE
 COLUMNS = 7
@@ -37,16 +37,14 @@ def explain(image: ImageSource, prediction: Prediction) -> Image.Image:
     height = max(left.height + MARGIN + bars.height, grid.height + (grey.height + 5 * GAP if grey else 0))
     canvas = Image.new("RGB", (PHOTO + grid.width + 4 * MARGIN, top + height + MARGIN), "white")
     draw = ImageDraw.Draw(canvas)
-    draw.text(
-        (MARGIN, MARGIN), _fit(_title(prediction), canvas.width - 2 * MARGIN, _font(19)), fill=INK, font=_font(19)
-    )
+    draw.text((MARGIN, MARGIN), fit(_title(prediction), canvas.width - 2 * MARGIN, font(19)), fill=INK, font=font(19))
     canvas.paste(left, (MARGIN, top))
     canvas.paste(bars, (MARGIN, top + left.height + MARGIN))
     x = PHOTO + 3 * MARGIN
     canvas.paste(grid, (x, top))
     if grey:
         below = top + grid.height + 2 * GAP
-        draw.text((x, below), f"{len(lost)} less confident views, not counted", fill=FAINT, font=_font(11))
+        draw.text((x, below), f"{len(lost)} less confident views, not counted", fill=FAINT, font=font(11))
         canvas.paste(grey, (x, below + 3 * GAP))
     return canvas
 
@@ -82,7 +80,7 @@ def _photo(image: Image.Image, kept: Sequence[ViewTrace], colours: dict[str, str
     out = Image.new("RGB", (PHOTO, shown.height + 4 * GAP), "white")
     out.paste(shown, (0, 0))
     ImageDraw.Draw(out).text(
-        (0, shown.height + GAP), f"where the {len(kept)} kept views looked", fill=FAINT, font=_font(11)
+        (0, shown.height + GAP), f"where the {len(kept)} kept views looked", fill=FAINT, font=font(11)
     )
     return out
 
@@ -98,8 +96,8 @@ def _grid(tiles: Sequence[Image.Image], views: Sequence[ViewTrace], colours: dic
         colour = colours.get(view.label, OTHER)
         out.paste(tile, (x, y))
         draw.rectangle((x, y, x + KEPT - 1, y + KEPT - 1), outline=colour, width=3 * SCALE)
-        draw.text((x, y + KEPT + 3 * SCALE), _fit(view.label, KEPT, _font(11)), fill=colour, font=_font(11))
-        draw.text((x, y + KEPT + 16 * SCALE), f"p = {view.top_probability:.2f}", fill=FAINT, font=_font(9))
+        draw.text((x, y + KEPT + 3 * SCALE), fit(view.label, KEPT, font(11)), fill=colour, font=font(11))
+        draw.text((x, y + KEPT + 16 * SCALE), f"p = {view.top_probability:.2f}", fill=FAINT, font=font(9))
     return out
 
 
@@ -124,7 +122,7 @@ def _tally(prediction: Prediction, views: Sequence[ViewTrace], colours: dict[str
     out = Image.new("RGB", (PHOTO, (len(rows) + 3) * row_height), "white")
     draw = ImageDraw.Draw(out)
     unit = "votes" if prediction.votes is not None else "probability"
-    draw.text((0, 0), unit, fill=FAINT, font=_font(11))
+    draw.text((0, 0), unit, fill=FAINT, font=font(11))
     room = PHOTO - name_width - 60 * SCALE
     for n, i in enumerate(rows):
         y = 22 * SCALE + n * row_height
@@ -132,32 +130,15 @@ def _tally(prediction: Prediction, views: Sequence[ViewTrace], colours: dict[str
         text = f"{prediction.votes[i]:g}" if prediction.votes is not None else f"{prediction.scores[i]:.2f}"
         length = max(SCALE, round(room * float(prediction.scores[i])))
         bold = i == prediction.index
-        draw.text(
-            (0, y + 4 * SCALE), _fit(name, name_width - GAP, _font(13)), fill=INK if bold else FAINT, font=_font(13)
-        )
+        draw.text((0, y + 4 * SCALE), fit(name, name_width - GAP, font(13)), fill=INK if bold else FAINT, font=font(13))
         draw.rectangle((name_width, y, name_width + room, y + 24 * SCALE), fill=GRID)
         draw.rectangle((name_width, y, name_width + length, y + 24 * SCALE), fill=colours.get(name, OTHER))
-        draw.text((name_width + room + GAP, y + 4 * SCALE), text, fill=INK, font=_font(13))
+        draw.text((name_width + room + GAP, y + 4 * SCALE), text, fill=INK, font=font(13))
     if views:
         y = 22 * SCALE + len(rows) * row_height + 2 * GAP
         plain, voted = views[0], prediction.labels[prediction.index]
         verdict = "the same answer" if plain.label == voted else "another answer"
         lines = f"zero-shot: {plain.label} (p = {plain.top_probability:.2f}), {verdict}"
-        draw.text((0, y), _fit(lines, PHOTO, _font(12)), fill=INK, font=_font(12))
-        draw.text(
-            (0, y + 18 * SCALE), _fit(f"{prediction.method}: {voted}", PHOTO, _font(12)), fill=INK, font=_font(12)
-        )
+        draw.text((0, y), fit(lines, PHOTO, font(12)), fill=INK, font=font(12))
+        draw.text((0, y + 18 * SCALE), fit(f"{prediction.method}: {voted}", PHOTO, font(12)), fill=INK, font=font(12))
     return out
-
-
-def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    return ImageFont.load_default(size * SCALE)
-
-
-def _fit(text: str, width: int, font: ImageFont.FreeTypeFont | ImageFont.ImageFont) -> str:
-    """The text, cut with an ellipsis where it is wider than `width`."""
-    if font.getlength(text) <= width:
-        return text
-    while text and font.getlength(text + "...") > width:
-        text = text[:-1]
-    return text + "..."

@@ -1,0 +1,45 @@
+"""Which runs make up a table's rows and cells, and which stay out."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..errors import UsageError
+from .runs import Run
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Per row of a table, its runs by dataset: those of one cell differ by seed only. `trials` are not shown."""
+
+    rows: tuple[Mapping[str, Sequence[Run]], ...]
+    trials: tuple[Run, ...]
+
+
+def group_runs(runs: Sequence[Run]) -> Groups:
+    """The runs by settings and dataset; of a cell's runs only those over the most samples are shown."""
+    rows: dict[str, dict[str, list[Run]]] = {}
+    for run in runs:
+        settings = repr(sorted(run.settings.items(), key=str))
+        rows.setdefault(settings, {}).setdefault(run.dataset, []).append(run)
+    shown = tuple({name: _largest(cell) for name, cell in row.items()} for row in rows.values())
+    chosen = {run.path for row in shown for cell in row.values() for run in cell}
+    return Groups(shown, tuple(run for run in runs if run.path not in chosen))
+
+
+def _largest(runs: Sequence[Run]) -> list[Run]:
+    """Those of one dataset's runs that are over the same samples, the most there are; rather without a limit."""
+    if all(len({run.spec.get(what) for run in runs}) > 1 for what in ("dataset", "fingerprint")):
+        raise UsageError(
+            f"different datasets are called {runs[0].dataset!r}; name runs over one of them: {_paths(runs)}."
+        )
+    by_samples: dict[Hashable, list[Run]] = {}
+    for run in runs:
+        by_samples.setdefault((run.spec.get("limit"), run.spec.get("fingerprint")), []).append(run)
+    found = max(by_samples.values(), key=lambda same: (max(run.n for run in same), "limit" not in same[0].spec))
+    if len({run.seed for run in found}) < len(found):
+        raise UsageError(f"these runs are for the same cell and seed; name one of them: {_paths(found)}.")
+    return found
+
+
+def _paths(runs: Sequence[Run]) -> str:
+    return ", ".join(str(run.path) for run in runs)

@@ -1,0 +1,68 @@
+"""One run under other settings, as a table."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..columns import column_pieces
+from ..errors import RecordError
+from ..metrics.accuracy import rate_of
+from ..metrics.calibration import reliability
+from ..metrics.rescore import Answers, Setting, rescore
+from ..metrics.selective import risk_coverage
+from .render import csv_text
+from .runs import Run
+from .strict_json import strict_json
+
+Line = Mapping[str, Any]
+
+
+def recorded_views(run: Run) -> int:
+    """How many views the run's first usable record holds."""
+    for piece in column_pieces(run.records, size=64):
+        if piece.usable.any():
+            return int((piece.labels[piece.usable] >= 0).sum(axis=1)[0])
+    raise RecordError(f"{run.records} holds no usable image; there is nothing to score.")
+
+
+def rescored_rows(run: Run, settings: Sequence[Setting]) -> list[Line]:
+    """Zero-shot and each setting: top-1 with its interval, n, errors, ties, ECE and AURC of the vote share."""
+    asked: list[Setting | None] = [None, *settings]
+    return [_line(setting, answers) for setting, answers in zip(asked, rescore(run.records, asked), strict=True)]
+
+
+def _line(setting: Setting | None, answers: Answers) -> Line:
+    rate = rate_of(answers.correct, answers.usable)
+    sure, right = answers.confidence[answers.usable], answers.correct[answers.usable]
+    return {
+        "method": "zero" if setting else "zero-shot",
+        "views": setting.views if setting else 1,
+        "keep": setting.keep if setting else None,
+        "tie": setting.tie if setting else None,
+        "top1": rate.value,
+        "low": rate.low,
+        "high": rate.high,
+        "n": rate.n,
+        "errors": rate.errors,
+        "ties": int(np.count_nonzero(answers.tied)),
+        "ece": reliability(sure, right).ece,
+        "aurc": risk_coverage(sure, right).aurc,
+    }
+
+
+def rescored_text(run: Run, rows: Sequence[Line], fmt: str) -> str:
+    """The rows as a table for people, JSON or CSV."""
+    if fmt == "json":
+        return strict_json({"run": str(run.path), "dataset": run.dataset, "rows": rows})
+    if fmt == "csv":
+        return csv_text(rows)
+    cells = [["method", "views", "keep", "tie", "top-1 [95%]", "n", "errors", "ties", "ECE", "AURC"]]
+    for row in rows:
+        top1 = f"{row['top1']:.2%} [{row['low']:.2%}, {row['high']:.2%}]"
+        asked = ["-" if row[name] is None else str(row[name]) for name in ("method", "views", "keep", "tie")]
+        counts = [str(row[name]) for name in ("n", "errors", "ties")]
+        cells.append([*asked, top1, *counts, f"{row['ece']:.4f}", f"{row['aurc']:.4f}"])
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
+    return "\n".join([f"{run.dataset} ({run.split}), {run.model}, seed {run.seed}", *lines]) + "\n"

@@ -1,0 +1,190 @@
+"""The paper's tables with our runs in them: each cell with its interval, n, seeds, and the published number."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..datasets import suite
+from ..errors import UsageError
+from ..metrics.accuracy import OverSeeds, Rate, Z, macro_accuracy, over_seeds, pooled, top1, top5
+from ..metrics.cost import cost_of
+from ..registry import unknown_name
+from .grouping import group_runs
+from .published import Match, match
+from .runs import FULL_SPLIT, Run
+
+LAYOUTS = ("nds", "fine-grained", "free")
+DRAWS = 10_000
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One model and method on one dataset, over its seeds; `published` in percent, `verdict` in words."""
+
+    rate: Rate
+    seeds: OverSeeds
+    top5: Rate
+    macro: Rate
+    split: str
+    published: float | None
+    published_std: float | None
+    verdict: str
+    seconds_per_image: float | None
+    peak_memory_mb: float | None
+
+
+@dataclass(frozen=True)
+class Average:
+    """A mean or median over datasets with its 95% interval; None where a dataset is missing."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """One model and method over the datasets."""
+
+    title: str
+    model: str
+    cells: Mapping[str, Cell]
+    averages: Mapping[str, Average | None]
+    match: Match | None
+    published_averages: Mapping[str, float | None]
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a report shows, whatever format it is written in."""
+
+    layout: str
+    datasets: tuple[str, ...]
+    averages: tuple[str, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...]
+
+
+def build_table(runs: Sequence[Run], *, layout: str) -> Table:
+    """The table of these runs; those that it does not show are named in the notes."""
+    if layout not in LAYOUTS:
+        raise unknown_name("layout", layout, LAYOUTS)
+    begun = [run for run in runs if run.n]
+    if not begun:
+        raise UsageError("none of the runs has a record yet; `viewvote eval` continues them.")
+    datasets = tuple(dict.fromkeys(run.dataset for run in begun)) if layout == "free" else tuple(suite(layout))
+    shown = [run for run in begun if run.dataset in datasets]
+    if not shown:
+        raise UsageError(f"none of the {len(runs)} runs is on a dataset of layout {layout!r}; --layout free shows any.")
+    groups = group_runs(shown)
+    over = _averages(layout, datasets)
+    rows = tuple(_row(group, layout, over) for group in groups.rows)
+    notes = (*_notes(rows), *_left_out(runs, trials=groups.trials, datasets=datasets))
+    return Table(layout, datasets, tuple(over), rows, notes)
+
+
+_Over = Mapping[str, tuple[tuple[str, ...], Callable[..., np.float64]]]
+
+
+def _averages(layout: str, datasets: tuple[str, ...]) -> _Over:
+    """The averages of a layout: over which datasets, and how."""
+    if layout == "nds":
+        return {"Mean (5 sets)": (datasets, np.mean), "OOD-4": (datasets[1:], np.mean)}
+    if layout == "fine-grained":
+        return {"Mean": (datasets, np.mean), "Median": (datasets, np.median)}
+    return {"Mean": (datasets, np.mean)} if len(datasets) > 1 else {}
+
+
+def _row(by_dataset: Mapping[str, Sequence[Run]], layout: str, over: _Over) -> Row:
+    first = next(iter(by_dataset.values()))[0]
+    found = match(first, layout=layout)
+    cells = {dataset: _cell(group, found) for dataset, group in by_dataset.items()}
+    values = found.row.values if found else {}
+    return Row(
+        title=first.title,
+        model=first.model,
+        cells=cells,
+        averages={name: _average(cells, sets, how) for name, (sets, how) in over.items()},
+        match=found,
+        published_averages={
+            name: float(how([values[d] for d in sets])) if all(d in values for d in sets) else None
+            for name, (sets, how) in over.items()
+        },
+    )
+
+
+def _cell(runs: Sequence[Run], found: Match | None) -> Cell:
+    columns = [run.columns() for run in runs]
+    rates = [top1(one) for one in columns]
+    rate = pooled(rates)
+    splits = {run.split for run in runs}
+    split = splits.pop() if len(splits) == 1 else "subset"
+    same = found is not None and not found.differences
+    published = found.row.values.get(runs[0].dataset) if found else None
+    costs = [cost.mean["total"] for one in columns if (cost := cost_of(one))]
+    memory = [float(m) for run in runs if (m := (run.summary or {}).get("peak_memory_mb"))]
+    return Cell(
+        rate=rate,
+        seeds=over_seeds([one.value for one in rates]),
+        top5=pooled([top5(one) for one in columns]),
+        macro=pooled([macro_accuracy(one.target, one.correct, one.usable) for one in columns]),
+        split=split,
+        published=published,
+        published_std=found.row.std.get(runs[0].dataset) if found else None,
+        verdict=_verdict(rate, published, full=split == FULL_SPLIT, same=same),
+        seconds_per_image=float(np.mean(costs)) if costs else None,
+        peak_memory_mb=max(memory, default=None),
+    )
+
+
+def _verdict(rate: Rate, published: float | None, *, full: bool, same: bool) -> str:
+    """What may be said beside the published number. "Reproduced" needs the full split and the same experiment."""
+    if published is None:
+        return ""
+    if not same:
+        return "another experiment"
+    if not full:
+        return "not the full split: no comparison"
+    if rate.low <= published / 100 <= rate.high:
+        return "reproduced"
+    return f"differs by {100 * rate.value - published:+.2f}"
+
+
+def _average(cells: Mapping[str, Cell], sets: Sequence[str], how: Callable[..., np.float64]) -> Average | None:
+    """The average over sets, with the interval that the sets' own intervals, taken as normal, give it."""
+    if any(name not in cells or not cells[name].rate.n for name in sets):
+        return None
+    rates = [cells[name].rate for name in sets]
+    values = np.array([rate.value for rate in rates])
+    sigma = np.array([(rate.high - rate.low) / (2 * Z) for rate in rates])
+    draws = how(values + sigma * np.random.default_rng(0).normal(size=(DRAWS, len(values))), axis=1)
+    low, high = np.quantile(draws, [0.025, 0.975])
+    return Average(float(how(values)), float(low), float(high))
+
+
+def _notes(rows: Sequence[Row]) -> tuple[str, ...]:
+    notes = [
+        "Top-1 accuracy in %; ± is the standard deviation over seeds; [ ] is the 95% interval from the choice of "
+        "images (Wilson); n counts the images with an answer. Only whole official splits are called full."
+    ]
+    notes += [
+        f"{row.title}, {row.model}: the published numbers beside it ({row.match.title}) are of another "
+        f"experiment; different here: {'; '.join(row.match.differences)}."
+        for row in rows
+        if row.match and row.match.differences
+    ]
+    if any(cell.rate.errors for row in rows for cell in row.cells.values()):
+        notes.append("Unusable images (unreadable files) are counted beside n and are not in the rate.")
+    return tuple(notes)
+
+
+def _left_out(runs: Sequence[Run], *, trials: Sequence[Run], datasets: Sequence[str]) -> Iterator[str]:
+    """Notes on the runs that the table does not show."""
+    if trials:
+        named = ", ".join(f"{run.path.name} ({run.n})" for run in trials)
+        yield f"Of a cell's runs those over the most samples are shown; left out: {named}."
+    if elsewhere := sorted({run.dataset for run in runs if run.n and run.dataset not in datasets}):
+        yield f"Not in this layout: {', '.join(elsewhere)}."
+    if empty := [run.path.name for run in runs if not run.n]:
+        yield f"Without a record, so left out: {', '.join(empty)}."
