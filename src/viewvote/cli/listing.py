@@ -10,7 +10,8 @@ from .edge import guarded
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
 
 
-def _show(rows: list[dict[str, str]], *, as_json: bool) -> None:
+def show(rows: list[dict[str, str]], *, as_json: bool) -> None:
+    """Prints the rows as aligned columns, or as JSON."""
     if as_json:
         typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
         return
@@ -36,7 +37,7 @@ def models(as_json: Json = False) -> None:
         state = f'needs pip install "viewvote[{row.extra}]"' if row.state == "needs extra" else row.state
         size = f"{row.bytes_on_disk / 1e6:.0f} MB" if row.bytes_on_disk else ""
         table.append({"model": row.model, "state": " ".join([state, size]).strip(), "summary": row.summary})
-    _show(table, as_json=False)
+    show(table, as_json=False)
 
 
 @guarded
@@ -44,7 +45,7 @@ def methods(as_json: Json = False) -> None:
     """List the methods."""
     from ..methods import METHODS
 
-    _show([{"method": name, "summary": METHODS.entry(name).summary} for name in METHODS], as_json=as_json)
+    show([{"method": name, "summary": METHODS.entry(name).summary} for name in METHODS], as_json=as_json)
 
 
 @guarded
@@ -56,4 +57,4 @@ def templates(as_json: Json = False) -> None:
         {"templates": name, "summary": summary, "first": found[0] + (f" (+{len(found) - 1})" if len(found) > 1 else "")}
         for name, (summary, found) in template_sets().items()
     ]
-    _show(rows, as_json=as_json)
+    show(rows, as_json=as_json)

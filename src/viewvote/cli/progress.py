@@ -1,9 +1,17 @@
-"""A progress bar on stderr: images, images per second, time left. Nothing where nobody watches."""
+"""Progress on stderr: a bar with images per second and time left where somebody watches."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from time import monotonic
+from typing import TYPE_CHECKING, Protocol
+
+from .above import lines_above
+
+if TYPE_CHECKING:
+    from ..harness.progress import Progress as Moment
+
+EVERY_SECONDS = 30.0
 
 
 class Bar(Protocol):
@@ -36,8 +44,9 @@ def progress(total: int, *, quiet: bool, what: str = "images") -> Iterator[Bar]:
 
     rate = TextColumn("{task.fields[rate]}")
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn(what), TaskProgressColumn(), rate, TimeRemainingColumn())
-    # Results printed to the same terminal go above the bar; results that are piped must stay out of it.
-    with Progress(*columns, console=Console(stderr=True), redirect_stdout=sys.stdout.isatty(), transient=True) as bars:
+    console = Console(file=sys.stderr)
+    bars = Progress(*columns, console=console, redirect_stdout=False, redirect_stderr=False, transient=True)
+    with lines_above(console), bars:  # a line that was begun is left for after the bar
         task = bars.add_task("", total=total, rate="")
 
         def step(advance: int = 1) -> None:
@@ -45,3 +54,38 @@ def progress(total: int, *, quiet: bool, what: str = "images") -> Iterator[Bar]:
             bars.update(task, advance=advance, rate=f"{speed:.1f}/s" if speed else "")
 
         yield step
+
+
+@contextmanager
+def watching(*, quiet: bool) -> "Iterator[Callable[[Moment], None]]":
+    """What a run tells its progress to: a bar on a terminal, a line every half minute elsewhere, nothing with quiet."""
+    if quiet or not sys.stderr.isatty():
+        yield _silent if quiet else _Lines()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = (BarColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), redirect_stdout=sys.stdout.isatty(), transient=True) as bars:
+        task = bars.add_task("loading the model", total=None)
+
+        def show(moment: "Moment") -> None:
+            bars.update(task, completed=moment.done, total=moment.total, description=str(moment))
+
+        yield show
+
+
+def _silent(moment: "Moment") -> None:
+    del moment
+
+
+class _Lines:
+    """Writes the progress as a line from time to time."""
+
+    def __init__(self) -> None:
+        self._told = monotonic()
+
+    def __call__(self, moment: "Moment") -> None:
+        if monotonic() - self._told >= EVERY_SECONDS:
+            self._told = monotonic()
+            sys.stderr.write(f"viewvote: {moment}\n")

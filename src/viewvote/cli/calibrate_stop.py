@@ -1,0 +1,82 @@
+"""`viewvote calibrate-stop`: thresholds for adaptive views from the records of runs."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .edge import complain, guarded
+
+HELP = """Calibrate adaptive views on the records of runs that looked at all views.
+
+One half of the records chooses when to stop, the other measures it.
+
+[bold]Examples[/bold]
+
+  viewvote calibrate-stop runs/imagenet-pocket-zero-0123456789ab --output stop.json
+
+  viewvote classify photos/ --labels "cat,dog" --views adaptive --stop stop.json
+"""
+
+
+@guarded
+def calibrate_stop(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs, or files of records.")],
+    disagreement: Annotated[
+        list[float] | None, typer.Option(help="Accepted rate of other answers than with all views; may be repeated.")
+    ] = None,
+    keep: Annotated[float, typer.Option(help="The share of views that vote.")] = 0.3,
+    budget: Annotated[int | None, typer.Option(min=1, help="Views at most; by default those of the records.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Write the thresholds to this file.")] = None,
+) -> None:
+    """Calibrate adaptive views on the records of runs."""
+    from ..errors import UsageError
+    from ..metrics.stopping import calibrate, joined, replay
+
+    replayed = joined([replay(_records(run), keep=keep, budget=budget) for run in runs])
+    provenance = {"runs": [_described(run) for run in runs], "records": len(replayed.keys)}
+    found = [calibrate(replayed, disagreement=rate, provenance=provenance) for rate in disagreement or [0.01]]
+    text = json.dumps({"calibrations": [one.to_dict() for one in found]}, indent=1)
+    if output is None:
+        typer.echo(text)
+    else:
+        try:
+            output.write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"cannot write {output}: {error.strerror or error}.") from error
+    for one in found:
+        complain(f"disagreement {one.disagreement:g}: {_said(one.held_back)}")
+
+
+def _records(run: Path) -> Path:
+    """The file of records that the argument names."""
+    from ..errors import UsageError
+
+    records = run / "records.jsonl" if run.is_dir() else run
+    if not records.is_file():
+        raise UsageError(f"{records} does not exist. Give a folder that `viewvote eval` made, or a file of records.")
+    return records
+
+
+def _described(run: Path) -> dict[str, Any]:
+    """What a run's records are of, from its spec; a file of records has only its name."""
+    import tomllib
+
+    from ..errors import UsageError
+
+    try:
+        spec = tomllib.loads((run / "spec.toml").read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        spec = {}
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot read {run / 'spec.toml'}: {error}.") from error
+    return {"name": run.name} | {key: spec[key] for key in ("dataset", "model", "method", "seed") if key in spec}
+
+
+def _said(measured: dict[str, Any]) -> str:
+    low, high = measured["agreement_interval"]
+    return (
+        f"{measured['views_used']} views on average, {measured['agreement']:.2%} the same answers "
+        f"[{low:.2%}, {high:.2%}] on the {measured['n']} records held back."
+    )

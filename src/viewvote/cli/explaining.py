@@ -1,0 +1,49 @@
+"""`--explain`: one picture per image, under a name of its own."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import UsageError
+from .inputs import STDIN
+
+if TYPE_CHECKING:
+    from ..types import Prediction
+
+
+class Explainer:
+    """Writes the pictures of `paths` into a folder; what would keep it from that is told before the first one."""
+
+    def __init__(self, folder: Path, paths: Sequence[str]) -> None:
+        if STDIN in paths:
+            raise UsageError("--explain needs a file; standard input can be read only once.")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"cannot write into --explain {folder}: {error.strerror or error}.") from error
+        self._folder = folder
+        self._names = picture_names(paths)
+
+    def write(self, path: str, prediction: "Prediction") -> None:
+        """Draw the picture of one prediction."""
+        from ..report.explain import explain
+
+        explain(path, prediction).save(self._folder / self._names[path])
+
+
+def picture_names(paths: Sequence[str]) -> dict[str, str]:
+    """A different file name for each path: its stem, numbered where several have the same.
+
+    All the images that were named take part, also those a resumed run has done before: their pictures are there.
+    """
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for path in paths:
+        stem = Path(path).stem
+        name, n = f"{stem}.png", 1
+        while name in taken:
+            n += 1
+            name = f"{stem}-{n}.png"
+        taken.add(name)
+        names[path] = name
+    return names

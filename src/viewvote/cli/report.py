@@ -1,0 +1,145 @@
+"""`viewvote report | metrics | rescore`: what records say, without the model."""
+
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from .completion import offering
+from .edge import guarded
+
+if TYPE_CHECKING:
+    from ..report.runs import Run
+
+LAYOUTS = ("nds", "fine-grained", "free")
+FORMATS = ("markdown", "latex", "csv", "json", "html")
+RESCORED = ("table", "json", "csv")
+
+N = TypeVar("N", int, float)
+
+REPORT_HELP = """The paper's tables from runs: ours with intervals, the published numbers beside them.
+
+[bold]Examples[/bold]
+
+  viewvote report runs/ --layout nds
+
+  viewvote report runs/imagenet-a-* --layout free --format html --output report.html
+
+  viewvote report --compare runs/pets-pocket-zero-1f... runs/pets-pocket-zero_shot-9c...
+"""
+
+Output = Annotated[Path | None, typer.Option(help="Write to this file instead of standard output.")]
+
+
+@guarded
+def report(
+    runs: Annotated[list[Path] | None, typer.Argument(metavar="[RUN...]", help="Runs, or folders of runs.")] = None,
+    layout: Annotated[str, typer.Option(help=" | ".join(LAYOUTS), autocompletion=offering(LAYOUTS))] = "free",
+    format: Annotated[  # noqa: A002
+        str, typer.Option(help=" | ".join(FORMATS), autocompletion=offering(FORMATS))
+    ] = "markdown",
+    compare: Annotated[
+        tuple[Path, Path] | None, typer.Option(metavar="A B", help="Say whether the difference of two runs is real.")
+    ] = None,
+    output: Output = None,
+) -> None:
+    """The paper's tables from runs."""
+    from ..errors import UsageError
+    from ..registry import unknown_name
+    from ..report.render import render
+    from ..report.runs import load_run, load_runs
+    from ..report.table import build_table
+
+    if format not in FORMATS:
+        raise unknown_name("format", format, FORMATS)
+    if compare is not None:
+        if runs:
+            raise UsageError("--compare takes its two runs itself; leave the others out.")
+        _put(_compared(load_run(compare[0]), load_run(compare[1]), as_json=format == "json"), output)
+        return
+    if not runs:
+        raise UsageError("name the runs to report on: folders that `viewvote eval` made, or a folder of them.")
+    _put(render(build_table(load_runs(runs), layout=layout), format), output)
+
+
+def _compared(first: "Run", second: "Run", *, as_json: bool) -> str:
+    from dataclasses import asdict
+
+    from ..report.compare import compare
+    from ..report.strict_json import strict_json
+
+    found = compare(first, second)
+    return strict_json(asdict(found) | {"real": found.real}) if as_json else f"{found}\n"
+
+
+@guarded
+def metrics(
+    run: Annotated[Path, typer.Argument(help="A run's folder.")],
+    bins: Annotated[int, typer.Option(min=1, help="Bins of confidence.")] = 20,
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="Draw reliability and risk to this PNG, SVG or PDF.")] = None,
+) -> None:
+    """Accuracy, calibration, selective risk and cost of one run."""
+    from ..report.runs import load_run
+    from ..report.sheet import fill_sheet
+    from ..report.strict_json import strict_json
+
+    sheet = fill_sheet(load_run(run), bins=bins)
+    if plot is not None:
+        from ..report.plots import plot_sheet
+
+        plot_sheet(sheet, plot)
+    typer.echo(strict_json(sheet.to_dict()) if as_json else f"{sheet}\n", nl=False)
+
+
+@guarded
+def rescore(
+    run: Annotated[Path, typer.Argument(help="A run's folder.")],
+    keep: Annotated[str | None, typer.Option(help="Shares of views that vote, separated by commas.")] = None,
+    views: Annotated[str | None, typer.Option(help="Numbers of views, separated by commas.")] = None,
+    tie: Annotated[str, typer.Option(help='Tie rules, separated by commas, or "all".')] = "greedy",
+    format: Annotated[  # noqa: A002
+        str, typer.Option(help=" | ".join(RESCORED), autocompletion=offering(RESCORED))
+    ] = "table",
+    output: Output = None,
+) -> None:
+    """Score other settings from one run's records: zero-shot, any keep, fewer views, other tie rules."""
+    from ..metrics.rescore import Setting
+    from ..registry import unknown_name
+    from ..report.rescored import recorded_views, rescored_rows, rescored_text
+    from ..report.runs import load_run
+    from ..vote import TIE_RULES
+
+    if format not in RESCORED:
+        raise unknown_name("format", format, RESCORED)
+    chosen = load_run(run)
+    keeps = _numbers(keep, float, "--keep takes numbers") if keep else [float(chosen.spec.get("keep") or 0.3)]
+    counts = _numbers(views, int, "--views takes whole numbers") if views else [recorded_views(chosen)]
+    rules = TIE_RULES if tie == "all" else [rule.strip() for rule in tie.split(",")]
+    settings = [Setting(n, share, rule) for n, share, rule in product(counts, keeps, rules)]
+    _put(rescored_text(chosen, rescored_rows(chosen, settings), format), output)
+
+
+def _numbers(text: str, kind: Callable[[str], N], rule: str) -> list[N]:
+    """The numbers in a list separated by commas."""
+    from ..errors import UsageError
+
+    try:
+        return [kind(part) for part in text.split(",")]
+    except ValueError as error:
+        raise UsageError(f"{rule} separated by commas; got {text!r}.") from error
+
+
+def _put(text: str, output: Path | None) -> None:
+    """The text on standard output, or in a file."""
+    from ..errors import UsageError
+
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {output}: {error.strerror or error}.") from error

@@ -1,0 +1,130 @@
+"""What IMAGE, FOLDER, GLOB and - stand for."""
+
+import io
+import os
+import subprocess
+import sys
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import pytest
+from PIL import Image
+
+from viewvote.cli import inputs
+from viewvote.cli.inputs import expand, read_stdin, read_views
+from viewvote.errors import UsageError
+from viewvote.images import ImageLimits
+
+LIMIT = ImageLimits().max_bytes
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder to stand in, with photos/a.jpg and album/b.png."""
+    monkeypatch.chdir(tmp_path)
+    tmp_path.chmod(0o755)
+    for name in ("photos/a.jpg", "album/b.png"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).touch()
+    return tmp_path
+
+
+@contextmanager
+def nobody():
+    """Whoever runs the tests, without the right to look everywhere."""
+    me = os.geteuid()
+    if me == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(me)
+
+
+def test_a_linked_folder_is_searched(folder):
+    (folder / "photos" / "link").symlink_to(folder / "album")
+    assert expand(["photos"]) == ["photos/a.jpg", "photos/link/b.png"]
+    (folder / "top").symlink_to(folder / "photos")
+    assert expand(["top"]) == ["top/a.jpg", "top/link/b.png"]
+
+
+def test_links_in_a_circle_end(folder):
+    (folder / "photos" / "self").symlink_to(folder / "photos")
+    (folder / "photos" / "up").symlink_to(folder)
+    (folder / "album" / "across").symlink_to(folder / "photos")
+    assert expand(["photos"]) == ["photos/a.jpg", "photos/up/album/b.png"]
+
+
+def test_a_photo_in_two_places_goes_by_the_folder_it_is_in(folder):
+    (folder / "all").mkdir()
+    (folder / "photos").rename(folder / "all" / "photos")
+    (folder / "all" / "best").symlink_to(folder / "all" / "photos")  # sorts before the real one
+    assert expand(["all"]) == ["all/photos/a.jpg"]
+
+
+def test_only_files_with_the_endings_of_images_are_found(folder):
+    for name in ("B.JPG", "notes.txt", ".hidden.png"):
+        (folder / "photos" / name).touch()
+    (folder / "photos" / "folder.png").mkdir()
+    (folder / "photos" / "broken.png").symlink_to("nowhere")
+    os.mkfifo(folder / "photos" / "pipe.png")
+    assert expand(["photos"]) == ["photos/.hidden.png", "photos/B.JPG", "photos/a.jpg"]
+
+
+def test_a_pipe_is_an_image(folder):
+    os.mkfifo(folder / "pipe")
+    assert expand(["pipe", "photos/a.jpg"]) == ["pipe", "photos/a.jpg"]
+
+
+def test_the_output_of_a_program_is_classified(tmp_path):
+    Image.new("RGB", (30, 20), (250, 0, 0)).save(tmp_path / "red.png")
+    run = f"'{sys.executable}' -m viewvote classify --labels red,green --model toy --views 4 --format csv"
+    command = f"{run} <(cat red.png) && cat red.png | {run} /dev/stdin"
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.stderr == ""
+    assert [line.split(",")[1] for line in done.stdout.splitlines()] == ["label", "red"] * 2
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("nowhere.jpg", "no such file or folder: nowhere.jpg"),
+        ("", "no such file or folder: ''"),
+        ("photos/a.jpg/b.jpg", "no such file or folder"),
+        ("n" * 300, "cannot look at n+: File name too long"),
+        ("n" * 300 + "/*.jpg", "matches no file"),
+        ("photos/*.gif", "matches no file"),
+    ],
+)
+def test_what_is_not_there_is_a_usage_mistake(folder, argument, message):
+    with pytest.raises(UsageError, match=message):
+        expand([argument])
+
+
+def test_a_folder_one_may_not_look_into_is_a_usage_mistake(folder):
+    (folder / "photos").chmod(0)
+    with nobody():
+        for argument in ("photos", "photos/a.jpg"):
+            with pytest.raises(UsageError, match=f"cannot look at {argument}: Permission denied"):
+                expand([argument])
+
+
+def test_a_forbidden_folder_inside_is_told_and_left_out(folder, capsys):
+    (folder / "photos" / "private").mkdir(mode=0)
+    with nobody():
+        assert expand(["photos"]) == ["photos/a.jpg"]
+    assert capsys.readouterr().err == "viewvote: cannot look at photos/private: Permission denied; it is left out.\n"
+
+
+def test_standard_input_is_read_up_to_the_limit(monkeypatch):
+    piped = io.BytesIO(bytes(LIMIT + 100))
+    monkeypatch.setattr(inputs.sys, "stdin", SimpleNamespace(buffer=piped, isatty=lambda: False))
+    assert len(read_stdin()) == LIMIT + 1  # enough to be refused
+    assert piped.tell() == LIMIT + 1
+
+
+@pytest.mark.parametrize(
+    ("views", "found"), [("64", 64), ("-5", -5), ("--5", "--5"), ("-", "-"), ("adaptive", "adaptive")]
+)
+def test_views_are_a_number_or_a_word(views, found):
+    assert read_views(views) == found

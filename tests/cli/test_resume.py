@@ -1,0 +1,113 @@
+"""A file of predictions is continued only by the run that began it."""
+
+import csv
+import io
+import json
+
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from viewvote.cli.commands import app
+
+TOY = ["--model", "toy", "--views", "8"]
+
+
+@pytest.fixture
+def pictures(tmp_path):
+    for folder, colour in (("a", (250, 0, 0)), ("b", (0, 250, 0))):
+        (tmp_path / folder).mkdir()
+        Image.new("RGB", (30, 20), colour).save(tmp_path / folder / "x.png")
+    return [str(tmp_path / "a" / "x.png"), str(tmp_path / "b" / "x.png")]
+
+
+def classify(*args, labels="red,green"):
+    return CliRunner().invoke(app, ["classify", *map(str, args), "--labels", labels])
+
+
+def test_a_csv_that_has_its_header_only_gets_no_second_one(pictures, tmp_path):
+    out = tmp_path / "o.csv"
+    args = [*pictures, *TOY, "--format", "csv", "--output", out, "--resume"]
+    assert classify(*args).exit_code == 0
+    whole = out.read_text()
+    out.write_text(whole.split("\n", 1)[0] + "\n")
+    assert classify(*args).exit_code == 0
+    assert [row["label"] for row in csv.DictReader(io.StringIO(out.read_text()))] == ["red", "green"]
+    assert out.read_text().count("confidence_is") == 1
+    out.write_text(whole[:10])  # not even the header is whole
+    assert classify(*args).exit_code == 0
+    assert out.read_text().splitlines()[0] == whole.splitlines()[0]
+
+
+@pytest.mark.parametrize("fmt", ["jsonl", "csv"])
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        ({"labels": "green,red"}, "other labels"),
+        ({"labels": "red,green,blue"}, "2 scores"),
+        ({"labels": "red,blue"}, "other labels"),
+        ({"options": ["--views", "4"]}, "views_used 8"),
+        ({"options": ["--method", "zero-shot"]}, "method 'zero'"),
+        ({"options": ["--teacher", "toy"]}, "model 'toy'"),
+    ],
+)
+def test_the_answers_to_another_question_are_not_mixed_in(pictures, tmp_path, fmt, other, told):
+    out = tmp_path / "o.out"
+    args = ["--format", fmt, "--output", out, "--resume"]
+    assert classify(pictures[0], *TOY, *args).exit_code == 0
+    before = out.read_bytes() + b"cut"
+    out.write_bytes(before)
+    refused = classify(*pictures, *TOY, *other.get("options", []), *args, labels=other.get("labels", "red,green"))
+    assert refused.exit_code == 2
+    assert told in refused.stderr
+    assert out.read_bytes() == before
+
+
+def test_adaptive_views_may_be_continued(pictures, tmp_path):
+    args = ["--model", "toy", "--views", "adaptive", "--format", "jsonl", "--output", tmp_path / "o.jsonl", "--resume"]
+    assert classify(pictures[0], *args).exit_code == 0
+    assert classify(*pictures, *args).exit_code == 0
+    assert len((tmp_path / "o.jsonl").read_text().splitlines()) == 2
+
+
+def test_a_label_that_abstained_may_be_continued(pictures, tmp_path):
+    for fmt in ("jsonl", "csv"):
+        args = [*TOY, "--abstain-below", "1", "--set", "zero_temperature=eps-fp16", "--format", fmt]
+        args += ["--output", tmp_path / fmt, "--resume"]
+        assert classify(pictures[0], *args, labels="green,blue").exit_code == 0
+        assert classify(*pictures, *args, labels="green,blue").exit_code == 0
+
+
+@pytest.mark.parametrize("fmt", ["jsonl", "csv"])
+def test_line_separators_of_unicode_are_no_ends_of_lines(pictures, tmp_path, fmt):
+    odd = tmp_path / "odd\u2028na\u0085me.png"
+    Image.new("RGB", (30, 20), (250, 0, 0)).save(odd)
+    args = [*TOY, "--format", fmt, "--output", tmp_path / "o.out", "--resume"]
+    assert classify(odd, *args, labels="red,gr\u2028een").exit_code == 0
+    again = classify(odd, pictures[1], *args, labels="red,gr\u2028een")
+    assert again.exit_code == 0
+    assert "1 classified, 0 failed, 1 done before" in again.stderr
+
+
+def test_a_binary_file_or_a_folder_cannot_be_continued(pictures, tmp_path):
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00\n")
+    (tmp_path / "list").write_text("[1, 2]\n")
+    for name, told in (("binary", "nothing was changed"), ("list", "nothing was changed"), ("a", "Is a directory")):
+        done = classify(*pictures, *TOY, "--format", "jsonl", "--output", tmp_path / name, "--resume")
+        assert done.exit_code == 2
+        assert told in done.stderr
+    assert (tmp_path / "binary").read_bytes() == b"\xff\xfe\x00\n"
+
+
+def test_a_resumed_run_leaves_the_pictures_it_has_drawn(pictures, tmp_path):
+    args = [*TOY, "--format", "jsonl", "--output", tmp_path / "o.jsonl", "--explain", tmp_path / "why", "--resume"]
+    assert classify(*pictures, *args).exit_code == 0
+    drawn = {p.name: p.read_bytes() for p in (tmp_path / "why").iterdir()}
+    assert set(drawn) == {"x.png", "x-2.png"}
+    first, _ = (tmp_path / "o.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "o.jsonl").write_text(first)
+    (tmp_path / "why" / "x-2.png").unlink()
+    assert classify(*pictures, *args).exit_code == 0
+    assert {p.name: p.read_bytes() for p in (tmp_path / "why").iterdir()} == drawn
+    rows = [json.loads(line) for line in (tmp_path / "o.jsonl").read_text().splitlines()]
+    assert [row["path"] for row in rows] == pictures
