@@ -9,7 +9,7 @@ once per image and kept in --cache, so an interrupted run goes on where it stopp
 import argparse
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import comb, sqrt
 from pathlib import Path
@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 
 from viewvote import load_encoder
 from viewvote.encoders import Encoder
-from viewvote.encoders.text_head import build_text_head
+from viewvote.encoders.text_head import TextHead, build_text_head
 from viewvote.methods import METHODS, ViewLogits
+from viewvote.methods.base import TrainingFreeMethod
 from viewvote.methods.marginal import Marginal
 from viewvote.methods.zero import Zero
 from viewvote.prompts import resolve_templates
-from viewvote.samples import prepare, prepare_ahead
+from viewvote.samples import Keyed, Sample, prepare, prepare_ahead
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
 from eval_sets import SETS, Benchmark, load_benchmark
@@ -88,6 +89,12 @@ def ece(confidence: NDArray[np.float64], right: NDArray[np.bool_], bins: int = 1
     return float(sum(gaps) / len(right))
 
 
+def choose(bench: Benchmark, limit: int) -> list[int]:
+    """A fixed random sample of `limit` images, 0 for all; a larger one holds the smaller."""
+    order = np.random.default_rng(0).permutation(len(bench.paths))
+    return sorted(int(i) for i in order[: limit or None])
+
+
 def view_features(encoder: Encoder, bench: Benchmark, chosen: list[int], cache: Path) -> NDArray[np.float32]:
     """Features (images, views, dim) of the chosen images, computed where the cache has none."""
     path = cache / f"{bench.name}.npy"
@@ -98,11 +105,13 @@ def view_features(encoder: Encoder, bench: Benchmark, chosen: list[int], cache: 
     stored = np.load(path, mmap_mode="r+")
     todo = [i for i in chosen if not stored[i].any()]
 
-    def one(i: int):
-        key = f"{bench.paths[i].parent.name}/{bench.paths[i].name}"
-        return prepare(bench.paths[i], encoder.image_spec, n_views=VIEWS, seed=0, dataset=bench.name, key=key)
+    def one(keyed: Keyed) -> Sample:
+        key, dataset = keyed.key, keyed.dataset
+        return prepare(keyed.image, encoder.image_spec, n_views=VIEWS, seed=0, dataset=dataset, key=key)
 
-    for done, (i, sample) in enumerate(zip(todo, prepare_ahead(one, todo, ahead=4), strict=True), start=1):
+    paths = [bench.paths[i] for i in todo]
+    images = [Keyed(path, f"{path.parent.name}/{path.name}", bench.name) for path in paths]
+    for done, (i, sample) in enumerate(zip(todo, prepare_ahead(one, images, ahead=4), strict=True), start=1):
         stored[i] = encoder.encode_images(sample.pixels)
         if done % 50 == 0 or done == len(todo):
             print(f"{bench.name}: {done} of {len(todo)} images encoded", file=sys.stderr, flush=True)
@@ -111,38 +120,46 @@ def view_features(encoder: Encoder, bench: Benchmark, chosen: list[int], cache: 
 
 def measure(encoder: Encoder, bench: Benchmark, chosen: list[int], cache: Path) -> list[Row]:
     features = view_features(encoder, bench, chosen, cache)
-    labels = np.array(bench.labels)[chosen]
     heads = {
         name: build_text_head(encoder, bench.classes, templates=resolve_templates(name))
         for name in ("photo", "ensemble")
     }
-    rows = []
-    for title, (templates, method) in METHODS_SHOWN.items():
-        head, decisions = heads[templates], []
-        for one in features:
-            logits = head.logits(one, encoder)[None]
-            scale, bias = encoder.logit_scale, encoder.logit_bias
-            decisions += method.decide(ViewLogits(logits, scale, bias, features=one[None], text=head.features))
-        rows.append(
-            Row(
-                bench.name,
-                title,
-                np.array([d.index for d in decisions]) == labels,
-                np.array([d.confidence for d in decisions]),
-                np.array([d.probability for d in decisions]),
-            )
-        )
-    return rows
+    return [
+        score(bench, chosen, title, method, view_logits(encoder, heads[templates], features))
+        for title, (templates, method) in METHODS_SHOWN.items()
+    ]
 
 
-def table(results: Iterable[dict[str, object]]) -> str:
-    lines = ["| set | n | " + " | ".join(METHODS_SHOWN) + " |", "|---" * (len(METHODS_SHOWN) + 2) + "|"]
+def view_logits(encoder: Encoder, head: TextHead, features: NDArray[np.float32]) -> Iterator[ViewLogits]:
+    """What a method decides on, one image (views, dim) at a time."""
+    for one in features:
+        logits = head.logits(one, encoder)[None]
+        scale, bias = encoder.logit_scale, encoder.logit_bias
+        yield ViewLogits(logits, scale, bias, features=one[None], text=head.features)
+
+
+def score(
+    bench: Benchmark, chosen: list[int], title: str, method: TrainingFreeMethod, views: Iterable[ViewLogits]
+) -> Row:
+    decisions = [decision for one in views for decision in method.decide(one)]
+    return Row(
+        bench.name,
+        title,
+        np.array([d.index for d in decisions]) == np.array(bench.labels)[chosen],
+        np.array([d.confidence for d in decisions]),
+        np.array([d.probability for d in decisions]),
+    )
+
+
+def table(results: Iterable[dict[str, object]], titles: Iterable[str] = METHODS_SHOWN) -> str:
+    columns = list(titles)
+    lines = ["| set | n | " + " | ".join(columns) + " |", "|---" * (len(columns) + 2) + "|"]
     by_set: dict[object, dict[object, dict[str, object]]] = {}
     for result in results:
         by_set.setdefault(result["set"], {})[result["method"]] = result
     for name, methods in by_set.items():
         cells = []
-        for method in METHODS_SHOWN:
+        for method in columns:
             r = methods[method]
             mark = "*" if float(str(r["p_vs_zero_shot"])) < 0.05 else ""
             cells.append(f"{r['top1']:.1f}{mark} ({r['low']:.1f}-{r['high']:.1f})")
@@ -159,12 +176,13 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=Path("runs/compare"))
     args = parser.parse_args()
     encoder = load_encoder(args.model)
-    cache = args.cache / encoder.fingerprint
+    cache = args.cache / getattr(
+        encoder, "vision_fingerprint", encoder.fingerprint
+    )  # views have nothing to do with texts
     results: list[dict[str, object]] = []
     for name in args.sets:
         bench = load_benchmark(args.data, name)
-        order = np.random.default_rng(0).permutation(len(bench.paths))
-        chosen = sorted(int(i) for i in order[: args.limit or None])
+        chosen = choose(bench, args.limit)
         rows = measure(encoder, bench, chosen, cache)
         results += [row.to_dict(rows[0]) for row in rows]
         (args.cache / "results.json").write_text(json.dumps(results, indent=1))

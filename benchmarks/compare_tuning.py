@@ -54,7 +54,7 @@ def main() -> None:
         bench = load_benchmark(args.data, name)
         order = np.random.default_rng(0).permutation(len(bench.paths))
         chosen = sorted(int(i) for i in order[: args.limit])
-        features = view_features(pack, bench, chosen, args.cache / pack.fingerprint)
+        features = view_features(pack, bench, chosen, args.cache / pack.vision_fingerprint)
         labels = np.array(bench.labels)[chosen]
         head = build_text_head(pack, bench.classes, templates=["a photo of a {}."])
         right: dict[str, list[bool]] = {"zero-shot": [], "zero": [], "tpt": [], "rlcf": []}

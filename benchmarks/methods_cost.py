@@ -118,7 +118,7 @@ def measure(name: str, *, classes: int, views: int, rounds: int) -> dict[str, fl
     seconds, work = [], []
     for _ in range(rounds + 1 if rounds > 1 else 1):
         start, worked = time.perf_counter(), time.process_time()
-        classifier._predict([sample])
+        list(classifier._answers([sample], batch_views=views))
         seconds.append(time.perf_counter() - start)
         work.append(time.process_time() - worked)
     kept = seconds[1:] or seconds

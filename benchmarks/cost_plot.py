@@ -1,0 +1,45 @@
+"""Cost against accuracy of the embedded model: fixed numbers of views, adaptive and exact stopping, the reference."""
+
+import statistics
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tables import STOPPING, fixed_views, seconds_of
+
+COLOURS = {"fp32": "#4c72b0", "int8": "#dd8452", "reference": "#555555"}
+
+
+def draw_plot(results: dict[str, Any], path: Path) -> None:
+    """Write the plot as SVG; one panel per set of photographs."""
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    mpl.rcParams["svg.hashsalt"] = "viewvote"  # the same figures give the same file
+    from matplotlib import pyplot as plt
+
+    sets = list(dict.fromkeys(row["set"] for row in results["quality"]))
+    figure, panels = plt.subplots(1, len(sets), figsize=(5.2 * len(sets), 3.8), squeeze=False, layout="constrained")
+    for panel, name in zip(panels[0], sets, strict=True):
+        rows = {row["mode"]: row for row in results["quality"] if row["set"] == name}
+        for precision in ("fp32", "int8"):
+            fixed = fixed_views(results["pocket"]["single"], precision)
+            fewer = {int(n): value for n, value in rows[precision]["fewer"].items()}  # JSON's keys are strings
+            budgets = sorted(fixed.keys() & fewer)
+            costs = [statistics.median(run[2] for run in fixed[n]) for n in budgets]
+            panel.plot(costs, [fewer[n] for n in budgets], "o-", ms=4, color=COLOURS[precision], label=precision)
+            for n, cost in zip(budgets, costs, strict=True):
+                panel.annotate(str(n), (cost, fewer[n]), xytext=(0, 5), textcoords="offset points", fontsize=7)
+        for mode, marker in (("fp32, exact stop", "s"), ("int8, adaptive", "*"), ("reference", "X")):
+            colour = COLOURS[STOPPING.get(mode, mode)]
+            cost = np.median([run[2] for run in seconds_of(results, "pocket", mode, photos=name)])
+            fewer_photos = "" if rows[mode]["n"] == rows["fp32"]["n"] else f", {rows[mode]['n']} of them"
+            label = f"{mode}{fewer_photos}"
+            panel.plot(cost, rows[mode]["accuracy"], marker, ms=10, color=colour, mec="black", label=label)
+        panel.set(xscale="log", title=f"{name} (n = {rows['fp32']['n']})", xlabel="seconds per photo (log)")
+        panel.grid(alpha=0.3)
+        panel.legend(fontsize=8)
+    panels[0][0].set_ylabel("top-1 accuracy, %")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)

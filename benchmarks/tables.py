@@ -1,0 +1,120 @@
+"""The results of `endtoend.py` as markdown."""
+
+import statistics
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+TITLES = {"vit": "ViT-B/16-shaped CLIP (random weights)", "pocket": "The embedded model"}
+BEGIN, END = "<!-- benchmarks/endtoend.py writes from here -->", "<!-- to here -->"
+SHOWN = ("reference", "torch", "fp32", "fp32, exact stop", "int8", "int8, adaptive")
+STOPPING = {"fp32, exact stop": "fp32", "int8, adaptive": "int8"}  # the same without stopping
+
+
+def write_section(path: Path, section: str) -> None:
+    """Put the section between its two marks, and leave the rest of the page alone."""
+    page = path.read_text(encoding="utf-8")
+    before, after = page.split(BEGIN)[0], page.split(END)[1]
+    path.write_text(f"{before}{BEGIN}\n\n{section}\n{END}{after}", encoding="utf-8")
+
+
+def to_markdown(results: dict[str, Any]) -> str:
+    """Every table, with what it was measured on."""
+    load = f"{results['load at the end']:.1f} at the end"
+    parts = [f"{results['machine']}, {load}; {results['rounds']} rounds."]
+    parts += [f"Exporting ViT-B/16 with `--int8`: {results['export']}."] if "export" in results else []
+    for model, title in TITLES.items():
+        if model in results:
+            parts += [f"### {title}", cost_table(results, model)]
+    if results["quality"]:
+        parts += ["### Answers of the embedded model on labelled photographs", quality_table(results["quality"])]
+    if "labels" in results:
+        parts += ["### Number of labels", labels_table(results["labels"])]
+    return "\n\n".join(parts) + "\n"
+
+
+def cost_table(results: dict[str, Any], model: str) -> str:
+    """One row per mode: speed as a ratio to the reference, alone and in a stream, drawing's share, and memory."""
+    single, stream, peak = (results[model][part] for part in ("single", "stream", "peak"))
+    rows = [
+        "| mode | s per photo | x reference (quartiles) | in CPU time | drawing | stream: s per photo | x reference "
+        "| peak MB |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for mode in SHOWN:
+        runs = seconds_of(results, model, mode)
+        if not runs:
+            continue
+        low, middle, high = np.percentile(ratios(single["reference"], runs, column=2), [25, 50, 75])
+        cpu = statistics.median(ratios(single["reference"], runs, column=3))
+        drawing = statistics.median(run[4] / run[2] for run in runs)
+        flowing = stream.get(mode) or []
+        cells = [
+            mode,
+            f"{statistics.median(run[2] for run in runs):.2f}",
+            f"**{middle:.2f}** ({low:.2f}-{high:.2f})",
+            f"{cpu:.2f}",
+            f"{drawing:.0%}" if drawing else "",
+            f"{statistics.median(run[1] for run in flowing):.2f}" if flowing else "",
+            f"{statistics.median(ratios(stream['reference'], flowing, column=1)):.2f}" if flowing else "",
+            f"{peak[mode if mode in peak else STOPPING[mode]]:.0f}",
+        ]
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def seconds_of(results: dict[str, Any], model: str, mode: str, *, photos: str = "imagenet") -> list[list[Any]]:
+    """A mode's [photo, round, seconds, CPU seconds, drawing seconds]; of stopping modes the mean over views used."""
+    single = results[model]["single"]
+    if mode not in STOPPING:
+        return list(single[mode])
+    used = [n for row in results["quality"] if (row["set"], row["mode"]) == (photos, mode) for n in row["used"]]
+    fixed = fixed_views(single, STOPPING[mode])
+    if not used:
+        return []
+    runs = []
+    for position, (photo, number, *_) in enumerate(single["reference"]):
+        costs = np.array([fixed[n][position][2:] for n in sorted(fixed)], dtype=float)  # (budgets, 3)
+        mean = [float(np.mean(np.interp(used, sorted(fixed), column))) for column in costs.T]
+        runs.append([photo, number, *mean])
+    return runs
+
+
+def fixed_views(single: dict[str, Any], precision: str) -> dict[int, list[Any]]:
+    """The runs of a precision by their number of views."""
+    fixed = {64: single[precision]}
+    for mode, runs in single.items():
+        if mode.startswith(f"{precision}, ") and mode.endswith(" views"):
+            fixed[int(mode.split()[-2])] = runs
+    return fixed
+
+
+def ratios(reference: Iterable[Any], runs: Iterable[Any], *, column: int) -> list[float]:
+    """Reference / mode, pair by pair of the same photo and round."""
+    theirs = {tuple(run[: min(column, 2)]): run[column] for run in reference}
+    return [theirs[tuple(run[: min(column, 2)])] / run[column] for run in runs]
+
+
+def quality_table(quality: list[dict[str, Any]]) -> str:
+    """Accuracy, agreement with all 64 views in fp32 and in the mode's own precision, and views looked at."""
+    rows = [
+        "| photographs | mode | n | top-1 % (95%) | same answer as fp32 | as its own 64 views | views |",
+        "|---|---|---:|---:|---:|---:|---:|",
+    ]
+    for row in quality:
+        views = "64" if not sum(row["used"]) else f"{np.mean(row['used']):.1f}"
+        cells = [row["set"], row["mode"], str(row["n"]), f"{row['accuracy']:.1f} ± {row['half']:.1f}"]
+        own = row["same as full budget"]
+        cells += [f"{row['same']:.1f}%", "" if own is None else f"{own:.1f}%", views]
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def labels_table(labels: dict[str, list[list[float]]]) -> str:
+    """Seconds and CPU seconds by the number of labels."""
+    rows = ["| labels | s per photo | CPU s per photo |", "|---:|---:|---:|"]
+    for n, (seconds, cpu) in labels.items():
+        rows.append(f"| {int(n):,} | {statistics.median(seconds):.3f} | {statistics.median(cpu):.3f} |")
+    return "\n".join(rows)

@@ -1,0 +1,58 @@
+"""The arithmetic behind the benchmark's tables."""
+
+import numpy as np
+import pytest
+from accuracy import winner
+from modes import Answer
+from tables import BEGIN, END, cost_table, seconds_of, write_section
+
+from viewvote.methods.base import ViewLogits
+from viewvote.methods.zero import Zero
+from viewvote.vote import entropy_of, log_softmax
+
+
+@pytest.mark.parametrize("n", [1, 2, 8, 32, 64])
+def test_the_winner_among_the_first_views_is_the_vote_on_their_logits(n):
+    ties = 0
+    for seed in range(40):
+        logits = np.random.default_rng(seed).normal(0, 2, (64, 5)).astype(np.float32)
+        answer = Answer(0, 0.0, logits.argmax(axis=1), entropy_of(log_softmax(logits)))
+        expected = Zero().decide(ViewLogits(logits=logits[None, :n]))[0]
+        ties += expected.tie_break is not None
+        assert winner(answer, n) == expected.index
+    assert ties or n < 8
+
+
+def results(**quality):
+    """One photo, one round: the reference takes 9 s, int8 takes 4 s for 64 views and 0.5 s for 8."""
+    single = {"reference": [["p", 0, 9.0, 18.0, 0.0]], "int8": [["p", 0, 4.0, 8.0, 0.4]]}
+    single["int8, 8 views"] = [["p", 0, 0.5, 1.0, 0.05]]
+    model = {
+        "single": single | {"torch": [], "fp32": []},
+        "stream": {"reference": [[0, 8.0, 16.0]], "int8": [[0, 2.0, 4.0]]},
+    }
+    return {"pocket": model | {"peak": {"reference": 900.0, "int8": 100.0}}, "quality": [quality] if quality else []}
+
+
+def test_the_cost_of_stopping_is_the_mean_over_the_views_it_used():
+    found = results(set="imagenet", mode="int8, adaptive", used=[8, 36, 64])
+    assert seconds_of(found, "pocket", "int8, adaptive") == [["p", 0, 2.25, 4.5, pytest.approx(0.225)]]  # 36: halfway
+    assert seconds_of(found, "pocket", "int8, adaptive", photos="pacs_sketch") == []
+
+
+def test_the_table_gives_ratios_to_the_reference():
+    found = results(set="imagenet", mode="int8, adaptive", used=[8, 36, 64])
+    rows = [line for line in cost_table(found, "pocket").splitlines() if line.startswith(("| int8", "| ref"))]
+    assert rows == [
+        "| reference | 9.00 | **1.00** (1.00-1.00) | 1.00 |  | 8.00 | 1.00 | 900 |",
+        "| int8 | 4.00 | **2.25** (2.25-2.25) | 2.25 | 10% | 2.00 | 4.00 | 100 |",
+        "| int8, adaptive | 2.25 | **4.00** (4.00-4.00) | 4.00 | 10% |  |  | 100 |",
+    ]
+
+
+def test_only_the_section_between_the_marks_is_replaced(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
+    write_section(page, "new")
+    write_section(page, "newer")
+    assert page.read_text() == f"before\n{BEGIN}\n\nnewer\n{END}\nafter\n"
