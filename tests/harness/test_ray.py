@@ -27,8 +27,8 @@ ENGINE = RayEngine(actors=2)
 N = 210
 
 
-def die_of(bait):
-    """What a worker does as it starts: it arranges to die in the middle of a shard, once, where the bait lies."""
+def fall_for(baits):
+    """What a worker does as it starts: it arranges to get a signal in the middle of a shard, once for each bait."""
 
     def prepare():
         from viewvote.harness import ray as engine
@@ -38,12 +38,13 @@ def die_of(bait):
         def run_shard(*args, **kwargs):
             records = whole(*args, **kwargs)
             yield next(records)
-            try:
-                bait.unlink()
-            except FileNotFoundError:
-                yield from records
-            else:
-                os.kill(os.getpid(), signal.SIGKILL)
+            for name in ("SIGKILL", "SIGSTOP"):
+                try:
+                    (baits / name).unlink()
+                except FileNotFoundError:
+                    continue
+                os.kill(os.getpid(), getattr(signal, name))
+            yield from records
 
         engine.run_shard = run_shard
 
@@ -55,6 +56,7 @@ def cluster(tmp_path_factory):
     """A head and a second node, each with its own raylet, and a connection to them."""
     patch = pytest.MonkeyPatch()
     patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    patch.setenv("RAY_worker_niceness", "0")  # else other tests at work starve the workers
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from ray.cluster_utils import Cluster
@@ -62,8 +64,8 @@ def cluster(tmp_path_factory):
         small = {"include_dashboard": False, "object_store_memory": 80_000_000}
         cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, **small})
         cluster.second = cluster.add_node(num_cpus=1, object_store_memory=80_000_000)
-        cluster.bait = tmp_path_factory.mktemp("cluster") / "bait"
-        hook = {"worker_process_setup_hook": die_of(cluster.bait)}
+        cluster.baits = tmp_path_factory.mktemp("baits")
+        hook = {"worker_process_setup_hook": fall_for(cluster.baits)}
         ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR", runtime_env=hook)
         yield cluster
         ray.shutdown()
@@ -94,12 +96,25 @@ def once(n, action):
 
 
 def test_a_killed_worker_loses_nothing_and_the_records_are_those_of_the_local_engine(cluster, spec, expected, tmp_path):
-    cluster.bait.touch()
+    bait = cluster.baits / "SIGKILL"
+    bait.touch()
     summary = run(spec, out=tmp_path, engine=ENGINE)
-    assert not cluster.bait.exists()
+    assert not bait.exists()
     assert lines_of(summary) == expected
     assert (summary.n, summary.errors) == (N, 1)
     assert "died; they were computed again" in (Path(summary.path) / "run.log").read_text()
+
+
+def test_a_frozen_worker_is_given_up_and_its_samples_are_computed_by_others(
+    cluster, spec, expected, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("viewvote.harness.ray.PATIENCE", 6.0)
+    bait = cluster.baits / "SIGSTOP"
+    bait.touch()
+    summary = run(spec, out=tmp_path, engine=ENGINE)
+    assert not bait.exists()
+    assert lines_of(summary) == expected
+    assert "the Ray actors fell silent" in (Path(summary.path) / "run.log").read_text()
 
 
 def test_begun_here_it_continues_on_ray_and_the_other_way_round(cluster, spec, expected, tmp_path):

@@ -2,12 +2,13 @@
 
 The work is cut into shards. Only a shard's bounds travel to an actor, which opens the dataset where it
 runs, and only its lines travel back, in order. A shard whose actor or node dies is computed again by another one.
+Ray Data sees to that, but at times waits for ever on what died with a node: when all actors have fallen silent, what
+is left is begun again with new ones.
 """
 
 import json
 import logging
 import os
-from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,8 +22,10 @@ from ..records import Record
 from .engine import Environment
 from .environment import environment_of
 from .job import Job, open_job
+from .ray_ledger import Ledger
 from .shard import run_shard
 from .spec import RunSpec
+from .watched import Watched
 
 logger = logging.getLogger("viewvote")
 
@@ -31,6 +34,9 @@ ATTEMPTS = 6
 
 SHARD = 32
 """Samples of a shard: enough for an actor to draw ahead, few to lose with it."""
+
+PATIENCE = 60.0
+"""Seconds without a sign of work, once it had begun, after which the actors are given up."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +93,24 @@ class RayEngine:
 
     def _rows(self, ray: Any, job: Job, shards: list[range]) -> Iterator[dict[str, Any]]:
         """The shards' rows in order, computed as they are read."""
+        ledger = Ledger(ray)
+        done = 0
+        while done < len(shards):
+            rows = Watched(self._pipeline(ray, job, shards[done:], ledger), beats=ledger.beats, patience=PATIENCE)
+            try:
+                for row in rows:
+                    yield row
+                    done += 1
+            finally:
+                if not rows.ended:
+                    ledger.dismiss()
+            if not rows.ended:
+                logger.warning(
+                    "the Ray actors fell silent; what is left is begun again at sample %d", shards[done].start
+                )
+
+    def _pipeline(self, ray: Any, job: Job, shards: list[range], ledger: Ledger) -> Iterator[dict[str, Any]]:
+        """The shards' rows in order, from a pool of actors of its own."""
         context = ray.data.DataContext.get_current()
         context.execution_options.preserve_order = True
         context.enable_progress_bars = False
@@ -97,7 +121,8 @@ class RayEngine:
             fn_constructor_kwargs={
                 "spec": job.spec,
                 "threads": max(1, int(self.cpus_per_actor)),
-                "attempts": ray.remote(num_cpus=0, max_restarts=-1)(_Attempts).remote(),
+                "ledger": ledger,
+                "beat": PATIENCE / 12,
             },
             batch_size=1,
             num_cpus=self.cpus_per_actor,
@@ -107,34 +132,29 @@ class RayEngine:
         yield from rows.iter_rows()
 
 
-class _Attempts:
-    """Counts how often each shard was begun; lives beside the actors, so that it outlives them."""
-
-    def __init__(self) -> None:
-        self._begun: dict[int, int] = defaultdict(int)
-
-    def begin(self, start: int) -> int:
-        """The number of this attempt."""
-        self._begun[start] += 1
-        return self._begun[start]
-
-
 class _Actor:
     """A model at work in a process of its own."""
 
-    def __init__(self, *, spec: RunSpec, threads: int, attempts: Any) -> None:
-        self.attempts = attempts
+    def __init__(self, *, spec: RunSpec, threads: int, ledger: Ledger, beat: float) -> None:
+        self.ledger = ledger
+        self.beat = beat
         self.problem = ""
-        try:
-            self.job = open_job(spec)
-            self.classifier = self.job.classifier(threads=threads)
-            self.environment = json.dumps(environment_of(self.classifier))
-        except ViewvoteError as error:  # told by the first shard: Ray would try a constructor that fails for ever
-            self.problem = str(error)
+        ledger.join()
+        with ledger.at_work(beat=beat):
+            try:
+                self.job = open_job(spec)
+                self.classifier = self.job.classifier(threads=threads)
+                self.environment = json.dumps(environment_of(self.classifier))
+            except ViewvoteError as error:  # told by the first shard: Ray would try a constructor that fails for ever
+                self.problem = str(error)
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         shard = range(int(batch["start"][0]), int(batch["stop"][0]))
-        attempt = self._attempt(shard)
+        with self.ledger.at_work(beat=self.beat):
+            row = self._row(shard, self.ledger.begin(shard.start))
+        return {name: _column(value) for name, value in row.items()}
+
+    def _row(self, shard: range, attempt: int) -> dict[str, Any]:
         row: dict[str, Any] = {
             "bounds": [shard.start, shard.stop - 1],
             "attempt": attempt,
@@ -149,15 +169,7 @@ class _Actor:
         if not row["error"]:
             records = run_shard(self.classifier, self.job.samples.items(shard), job=self.job)
             row |= {"environment": self.environment, "lines": [record.to_line() for record in records]}
-        return {name: _column(value) for name, value in row.items()}
-
-    def _attempt(self, shard: range) -> int:
-        import ray
-
-        try:
-            return int(ray.get(self.attempts.begin.remote(shard.start)))
-        except ray.exceptions.RayActorError:  # its node died; it is counted anew
-            return 1
+        return row
 
 
 def _column(value: object) -> NDArray[np.object_]:
