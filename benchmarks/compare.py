@@ -11,7 +11,6 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from math import comb, sqrt
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +23,9 @@ from viewvote.methods import METHODS, ViewLogits
 from viewvote.methods.base import TrainingFreeMethod
 from viewvote.methods.marginal import Marginal
 from viewvote.methods.zero import Zero
+from viewvote.metrics.accuracy import wilson_interval
+from viewvote.metrics.calibration import reliability
+from viewvote.metrics.paired import mcnemar
 from viewvote.prompts import resolve_templates
 from viewvote.samples import Keyed, Sample, prepare, prepare_ahead
 
@@ -55,7 +57,7 @@ class Row:
 
     def to_dict(self, plain: "Row") -> dict[str, object]:
         n, hits = len(self.right), int(self.right.sum())
-        low, high = wilson(hits, n)
+        low, high = wilson_interval(hits, n)
         return {
             "set": self.dataset,
             "method": self.method,
@@ -63,36 +65,20 @@ class Row:
             "top1": 100 * hits / n,
             "low": 100 * low,
             "high": 100 * high,
-            "p_vs_zero_shot": mcnemar(self.right, plain.right),
-            "ece_confidence": 100 * ece(self.confidence, self.right),
-            "ece_probability": 100 * ece(self.probability, self.right),
+            "p_vs_zero_shot": mcnemar(self.right, plain.right).exact,
+            "ece_confidence": 100 * reliability(self.confidence, self.right, bins=15).ece,
+            "ece_probability": 100 * reliability(self.probability, self.right, bins=15).ece,
         }
 
 
-def wilson(hits: int, n: int, z: float = 1.959964) -> tuple[float, float]:
-    p = hits / n
-    centre, half = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return (centre - half) / (1 + z * z / n), (centre + half) / (1 + z * z / n)
-
-
-def mcnemar(a: NDArray[np.bool_], b: NDArray[np.bool_]) -> float:
-    """The exact two-sided p-value of the discordant pairs."""
-    only_a, only_b = int((a & ~b).sum()), int((b & ~a).sum())
-    n, k = only_a + only_b, min(only_a, only_b)
-    return min(1.0, 2 * sum(comb(n, i) for i in range(k + 1)) / 2**n) if n else 1.0
-
-
-def ece(confidence: NDArray[np.float64], right: NDArray[np.bool_], bins: int = 15) -> float:
-    """Bin-weighted expected calibration error; a confidence of 1 belongs to the last bin."""
-    places = np.minimum((confidence * bins).astype(int), bins - 1)
-    gaps = [abs(confidence[places == i].sum() - right[places == i].sum()) for i in range(bins)]
-    return float(sum(gaps) / len(right))
+def order_of(bench: Benchmark) -> list[int]:
+    """The images in a fixed random order, of which any first part is a fair sample."""
+    return [int(i) for i in np.random.default_rng(0).permutation(len(bench.paths))]
 
 
 def choose(bench: Benchmark, limit: int) -> list[int]:
     """A fixed random sample of `limit` images, 0 for all; a larger one holds the smaller."""
-    order = np.random.default_rng(0).permutation(len(bench.paths))
-    return sorted(int(i) for i in order[: limit or None])
+    return sorted(order_of(bench)[: limit or None])
 
 
 def view_features(encoder: Encoder, bench: Benchmark, chosen: list[int], cache: Path) -> NDArray[np.float32]:
@@ -113,7 +99,7 @@ def view_features(encoder: Encoder, bench: Benchmark, chosen: list[int], cache: 
     images = [Keyed(path, f"{path.parent.name}/{path.name}", bench.name) for path in paths]
     for done, (i, sample) in enumerate(zip(todo, prepare_ahead(one, images, ahead=4), strict=True), start=1):
         stored[i] = encoder.encode_images(sample.pixels)
-        if done % 50 == 0 or done == len(todo):
+        if done % 50 == 0 or 1 < done == len(todo):
             print(f"{bench.name}: {done} of {len(todo)} images encoded", file=sys.stderr, flush=True)
     return np.asarray(stored[chosen])
 

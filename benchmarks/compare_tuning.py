@@ -23,10 +23,12 @@ from viewvote.methods.rlcf import Rlcf
 from viewvote.methods.tpt import Tpt
 from viewvote.methods.zero import Zero
 from viewvote.methods.zero_shot import ZeroShot
+from viewvote.metrics.accuracy import wilson_interval
+from viewvote.metrics.paired import mcnemar
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
-from compare import mcnemar, view_features, wilson
+from compare import view_features
 from eval_sets import SETS, load_benchmark
 
 
@@ -72,8 +74,8 @@ def main() -> None:
                 seconds[method.name] += time.perf_counter() - start
         cells = []
         for method, hits in right.items():
-            low, high = wilson(sum(hits), len(hits))
-            p = mcnemar(np.array(hits), np.array(right["zero-shot"]))
+            low, high = wilson_interval(sum(hits), len(hits))
+            p = mcnemar(np.array(hits), np.array(right["zero-shot"])).exact
             cells.append(f"{100 * np.mean(hits):.1f}{'*' if p < 0.05 else ''} ({100 * low:.1f}-{100 * high:.1f})")
             results.append({"set": name, "method": method, "n": len(hits), "top1": 100 * float(np.mean(hits)), "p": p})
         spent = ", ".join(f"{seconds[m] / len(labels):.2f}" for m in seconds)

@@ -1,25 +1,29 @@
 """The methods on OpenAI's own CLIP ViT-B/16 image features, and pocket -> clip-b16 cascades, paired against zero-shot.
 
-    python benchmarks/real_clip.py --data DIR [--sets ...] [--limit 200] [--threads 1] [--cache runs/real-clip]
+    python benchmarks/real_clip.py --data DIR [--sets ...] [--limit 200] [--threads 2] [--cache runs/real-clip]
+    python benchmarks/real_clip.py --table
 
-DIR is laid out as training/README.md describes. The features of all 64 views are kept in --cache as they come, under a
-name that depends on the image tower alone: an interrupted run goes on where it stopped, and a better text head, or
-another method, costs seconds. --encode-only fills the cache and prints nothing.
+DIR is laid out as training/README.md describes. Every image is one line in benchmarks/results/real-clip.jsonl: what
+each method said. The sets take turns, so all grow alike; an interrupted run goes on where it stopped, on any machine.
+The features of all 64 views stay in --cache under a name that depends on the image tower alone, so that after a change
+of the text side (begin with another --records) the whole costs minutes. --table prints what is recorded.
 """
 
 import argparse
 import json
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from compare import METHODS_SHOWN, choose, measure, score, table, view_features, view_logits
+from compare import METHODS_SHOWN, Row, order_of, table, view_features, view_logits
 from eval_sets import SETS, Benchmark, load_benchmark
 from numpy.typing import NDArray
 
 from viewvote import LoadOptions, load_encoder
 from viewvote.encoders.onnx_pack import OnnxEncoder
-from viewvote.encoders.text_head import build_text_head
+from viewvote.encoders.text_head import TextHead, build_text_head
 from viewvote.methods import ViewLogits
 from viewvote.methods.zero import Zero
 from viewvote.prompts import resolve_templates
@@ -27,6 +31,80 @@ from viewvote.types import Int64
 
 MEASURED = ("imagenet", "oxford_pets", "caltech101", "eurosat", *(name for name in SETS if name.startswith("pacs")))
 CASCADES = {f"pocket, clip-b16 votes, keep {keep}": Zero(keep=keep) for keep in (0.1, 0.3)}
+RECORDS = Path(__file__).parent / "results" / "real-clip.jsonl"
+
+Line = dict[str, Any]
+
+
+class Pair:
+    """The two models with what they make of one set's classes."""
+
+    def __init__(self, student: OnnxEncoder, teacher: OnnxEncoder, bench: Benchmark, cache: Path) -> None:
+        self.student, self.teacher, self.bench, self.cache = student, teacher, bench, cache
+        self.order = order_of(bench)
+        self.heads = {name: self._head(teacher, name) for name in ("photo", "ensemble")}
+        self.student_head = self._head(student, "photo")
+
+    def key(self, place: int) -> str:
+        """What the image at this place of the order is called in the records."""
+        path = self.bench.paths[self.order[place]]
+        return f"{self.bench.name}/{path.parent.name}/{path.name}"
+
+    def answer(self, place: int) -> Line:
+        """What every method says of the image at this place of the order."""
+        i = self.order[place]
+        seen, known = (view_features(e, self.bench, [i], self.cache / e.vision_fingerprint) for e in self._both)
+        said = {}
+        for title, (templates, method) in METHODS_SHOWN.items():
+            views = next(view_logits(self.teacher, self.heads[templates], known))
+            said[title] = method.decide(views)[0]
+        logits = self.heads["photo"].logits(known[0], self.teacher)
+
+        def ask(kept: Int64) -> NDArray[np.float32]:
+            return logits[kept[0]][None]
+
+        views = next(view_logits(self.student, self.student_head, seen))
+        asked = ViewLogits(views.logits, views.logit_scale, views.logit_bias, teacher=ask)
+        said |= {title: method.decide(asked)[0] for title, method in CASCADES.items()}
+        answers = {t: [d.index, round(d.confidence, 4), round(d.probability, 4)] for t, d in said.items()}
+        return {"image": self.key(place), "target": self.bench.labels[i], "answers": answers}
+
+    @property
+    def _both(self) -> tuple[OnnxEncoder, OnnxEncoder]:
+        return self.student, self.teacher
+
+    def _head(self, encoder: OnnxEncoder, templates: str) -> TextHead:
+        return build_text_head(encoder, self.bench.classes, templates=resolve_templates(templates))
+
+
+def read(path: Path, models: dict[str, str] | None = None) -> list[Line]:
+    """The lines recorded so far; those of other models are an error."""
+    if not path.exists():
+        return []
+    head, *lines = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
+    if models is not None and head["models"] != models:
+        sys.exit(f"{path} holds the answers of other models ({head['models']}, these are {models}); choose --records.")
+    return lines
+
+
+def rows_of(lines: Iterable[Line]) -> Iterator[Row]:
+    """Every set's rows, zero-shot first."""
+    by_set: dict[str, list[Line]] = {}
+    for line in lines:
+        by_set.setdefault(line["image"].split("/")[0], []).append(line)
+    for name in (name for name in MEASURED if name in by_set):
+        for title in (*METHODS_SHOWN, *CASCADES):
+            said = np.array([line["answers"][title] for line in by_set[name]])
+            right = said[:, 0].astype(int) == [line["target"] for line in by_set[name]]
+            yield Row(name, title, right, said[:, 1], said[:, 2])
+
+
+def show(lines: Iterable[Line]) -> None:
+    rows = list(rows_of(lines))
+    plain = {row.dataset: row for row in rows if row.method == "zero-shot"}
+    results = [row.to_dict(plain[row.dataset]) for row in rows]
+    print(table(results, [*METHODS_SHOWN, *CASCADES]))
+    print("* differs from zero-shot on the same images (exact McNemar, p < 0.05, not corrected for many tests)")
 
 
 def load(model: str, threads: int) -> OnnxEncoder:
@@ -35,47 +113,37 @@ def load(model: str, threads: int) -> OnnxEncoder:
     return encoder
 
 
-def cascade(student: OnnxEncoder, teacher: OnnxEncoder, bench: Benchmark, chosen: list[int], cache: Path) -> Iterator:
-    """The student's logits of each image, with the teacher ready for the views that are kept."""
-    templates = resolve_templates("photo")
-    heads = [build_text_head(encoder, bench.classes, templates=templates) for encoder in (student, teacher)]
-    seen, known = (view_features(e, bench, chosen, cache / e.vision_fingerprint) for e in (student, teacher))
-    for one, answers in zip(seen, known, strict=True):
-        logits = heads[1].logits(answers, teacher)
-
-        def ask(kept: Int64, logits: NDArray[np.float32] = logits) -> NDArray[np.float32]:
-            return logits[kept[0]][None]
-
-        views = next(view_logits(student, heads[0], one[None]))
-        yield ViewLogits(views.logits, views.logit_scale, views.logit_bias, teacher=ask)
+def run(args: argparse.Namespace) -> None:
+    clip, pocket = load("clip-b16", args.threads), load("pocket", args.threads)
+    models = {encoder.model_id: f"{encoder.fingerprint}/{encoder.vision_fingerprint}" for encoder in (pocket, clip)}
+    done = {line["image"] for line in read(args.records, models)}
+    pairs = [Pair(pocket, clip, load_benchmark(args.data, name), args.cache) for name in args.sets]
+    args.records.parent.mkdir(parents=True, exist_ok=True)
+    with args.records.open("a", encoding="utf-8") as file:
+        if not file.tell():
+            print(json.dumps({"models": models, "views": 64, "seed": 0}), file=file, flush=True)
+        for place in range(args.limit):
+            for pair in pairs:
+                if place < len(pair.order) and pair.key(place) not in done:
+                    print(json.dumps(pair.answer(place), separators=(",", ":")), file=file, flush=True)
+            print(f"{place + 1} of {args.limit} images of each set", file=sys.stderr, flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--sets", nargs="+", default=list(MEASURED), choices=SETS)
-    parser.add_argument("--limit", type=int, default=200, help="a fixed random sample of this many images; 0: all")
+    parser.add_argument("--data", type=Path, help="the folder of eval/; without it, --table only")
+    parser.add_argument("--sets", nargs="+", default=list(MEASURED), choices=MEASURED)
+    parser.add_argument("--limit", type=int, default=200, help="images of each set, in a fixed random order")
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--cache", type=Path, default=Path("runs/real-clip"))
-    parser.add_argument("--encode-only", action="store_true")
+    parser.add_argument("--records", type=Path, default=RECORDS)
+    parser.add_argument("--table", action="store_true", help="print what is recorded, and compute nothing")
     args = parser.parse_args()
-    clip, pocket = load("clip-b16", args.threads), load("pocket", args.threads)
-    results: list[dict[str, object]] = []
-    for name in args.sets:
-        bench = load_benchmark(args.data, name)
-        chosen = choose(bench, args.limit)
-        if args.encode_only:
-            for encoder in (pocket, clip):
-                view_features(encoder, bench, chosen, args.cache / encoder.vision_fingerprint)
-            continue
-        rows = measure(clip, bench, chosen, args.cache / clip.vision_fingerprint)
-        for title, method in CASCADES.items():
-            rows.append(score(bench, chosen, title, method, cascade(pocket, clip, bench, chosen, args.cache)))
-        results += [row.to_dict(rows[0]) for row in rows]
-        (args.cache / "results.json").write_text(json.dumps(results, indent=1))
-    if results:
-        print(table(results, [*METHODS_SHOWN, *CASCADES]))
-        print("* differs from zero-shot on the same images (exact McNemar, p < 0.05, not corrected for many tests)")
+    if not args.table:
+        if args.data is None:
+            parser.error("--data DIR is needed to measure (or --table to print what is recorded)")
+        run(args)
+    show(read(args.records))
 
 
 if __name__ == "__main__":

@@ -14,13 +14,14 @@ from eval_sets import SETS, Benchmark, load_benchmark
 from photos import Array
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
-from compare import Row, choose, measure, score, view_logits, wilson
+from compare import Row, choose, measure, score, view_logits
 
 from viewvote import LoadOptions, load_encoder
 from viewvote.encoders import Encoder
 from viewvote.encoders.onnx_pack import OnnxEncoder
 from viewvote.encoders.text_head import build_text_head
 from viewvote.methods.zero_shot import ZeroShot
+from viewvote.metrics.accuracy import wilson_interval
 from viewvote.samples import prepare
 
 
@@ -48,7 +49,7 @@ def zero_shot(encoder: Encoder, bench: Benchmark, folder: Path) -> Row:
 
 def line(row: Row) -> str:
     """One line of the table."""
-    low, high = wilson(int(row.right.sum()), len(row.right))
+    low, high = wilson_interval(int(row.right.sum()), len(row.right))
     interval = f"{100 * low:.1f} to {100 * high:.1f}"
     return f"| {row.dataset} | {row.method} | {100 * row.right.mean():.1f} | {interval} | {len(row.right)} |"
 
