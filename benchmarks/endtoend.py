@@ -62,6 +62,8 @@ def main() -> None:
     parser.add_argument("--packs", type=Path, default=default_cache_dir() / "bench", help="keeps the ViT and results")
     parser.add_argument("--write", action="store_true", help="write docs/performance.md and its plot")
     args = parser.parse_args()
+    if unknown := set(args.models) - {"vit", "pocket"}:
+        parser.error(f"--models knows vit and pocket, not {', '.join(sorted(unknown))}")
     if args.quick:
         args.rounds, args.limit, args.stream = 1, min(args.limit, 8), 3
     args.packs.mkdir(parents=True, exist_ok=True)
