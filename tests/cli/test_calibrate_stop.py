@@ -78,7 +78,7 @@ def test_mistakes_are_told(run, options, message, tmp_path):
 def test_adaptive_views_on_the_command_line(red):
     done = viewvote("classify", red, *LABELS, "--model", "toy", "--views", "adaptive", "--format", "jsonl")
     row = json.loads(done.stdout)
-    assert (row["views_used"], row["stop"]) == (8, "confident")
+    assert (row["views_used"], row["stop"]) == (4, "confident")
     done = viewvote("classify", red, *LABELS, "--model", "toy", "--views", "adaptive", "--method", "zero-shot")
     assert done.returncode == 2
     assert "does not vote" in done.stderr.decode()

@@ -8,11 +8,13 @@ import pytest
 
 from record_files import draw_logits, voted_record, write_records
 from viewvote.errors import UsageError
-from viewvote.metrics.stopping import calibrate, choose_thresholds, exact_views, joined, most_differing, outcome, replay
+from viewvote.metrics.stopping import calibrate, exact_views, joined, outcome, replay
+from viewvote.metrics.thresholds import FALLS, STARTS, choose_thresholds, falling, most_differing, stopped_at
 from viewvote.stopping import Confident, Exact
 from viewvote.vote import vote
 
 VIEWS = 32
+ROUNDS = (4, 8, 12, 16, 24, 32)
 
 
 @pytest.fixture(scope="module")
@@ -32,18 +34,21 @@ def records(images, tmp_path_factory):
 
 def test_answers_and_shares_are_those_of_the_first_views(images, records):
     replayed = replay(records, keep=0.3)
-    assert replayed.rounds == (8, 16, 32)
+    assert replayed.rounds == ROUNDS
     for i, logits in enumerate(images):
-        assert replayed.answers[i].tolist() == [int(vote(logits[:n]).winner) for n in (8, 16, 32)]
+        assert replayed.answers[i].tolist() == [int(vote(logits[:n]).winner) for n in ROUNDS]
 
 
-@pytest.mark.parametrize("thresholds", [(1.0, 1.0), (0.5, 0.75), (None, 0.5), (None, None)])
+@pytest.mark.parametrize(
+    "thresholds",
+    [(1.0,) * 5, (0.9, 0.8, 0.7, 0.6, 0.5), (None, 0.5, None, 0.75, 1.0), (None, None, None, None, 0.5), (None,) * 5],
+)
 def test_the_outcome_is_what_the_rule_does_image_by_image(images, records, thresholds):
-    rule = Confident((8, 16, 32), thresholds, 0.3)
+    rule = Confident(ROUNDS, thresholds, 0.3)
     used, answers = [], []
     for logits in images:
         whole = vote(logits)
-        n = next((n for n in (8, 16) if rule.settled(whole.labels[:n], whole.entropy[:n])), 32)
+        n = next((n for n in ROUNDS[:-1] if rule.settled(whole.labels[:n], whole.entropy[:n])), 32)
         used.append(n)
         answers.append(int(vote(logits[:n]).winner))
     full = [int(vote(logits).winner) for logits in images]
@@ -90,43 +95,71 @@ def test_a_rate_that_adaptive_views_refuse_is_not_calibrated(records, rate):
         calibrate(replay(records), disagreement=rate, provenance={})
 
 
-def test_without_a_record_held_back_nothing_is_measured(records):
-    replayed = replay(records)
-    fitted = [blake2b(key.encode(), digest_size=1).digest()[0] % 2 == 0 for key in replayed.keys]
-    with pytest.raises(UsageError, match=r"none of the .* records is held back"):
-        calibrate(replayed.take(np.array(fitted)), disagreement=0.3, provenance={})
-
-
 @pytest.mark.parametrize("disagreement", [0.05, 0.1, 0.3])
-def test_no_other_thresholds_use_fewer_views_at_the_rate(records, disagreement):
+def test_no_other_falling_thresholds_use_fewer_views_at_the_rate(records, disagreement):
     replayed = replay(records)
-    chosen = choose_thresholds(replayed, disagreement)
+    chosen = choose_thresholds(replayed.support, replayed.answers, ROUNDS, disagreement)
 
     def cost(thresholds):
         found = outcome(replayed, thresholds)
         differing = round((1 - found.agreement.value) * 60)
         return found.views, differing <= most_differing(60, disagreement)
 
-    levels = [[None, 0.5, 0.75, 1.0], [None, *(np.arange(4, 9) / 8)]]
     views, allowed = cost(chosen)
     assert allowed
-    assert views == min(cost((a, b))[0] for a in levels[0] for b in levels[1] if cost((a, b))[1])
+    costs = [cost(falling(ROUNDS, start, fall)) for start in STARTS for fall in FALLS]
+    assert views == min(used for used, allowed in costs if allowed)
+    assert len({used for used, _ in costs}) > 5
 
 
-def test_a_half_chooses_and_the_other_measures(records):
-    found = calibrate(replay(records, keep=0.5), disagreement=0.1, provenance={"set": "drawn"})
-    assert found.fit["n"] + found.held_back["n"] == 60
-    assert 15 <= found.fit["n"] <= 45
-    assert (found.budget, found.keep, found.rounds) == (32, 0.5, (8, 16, 32))
+def test_thresholds_fall_with_every_doubling_and_not_below_a_half():
+    assert falling((4, 8, 16, 32, 64), 1.1, 0.25) == (None, 0.85, 0.6, 0.5)
+    assert falling((4, 6, 8), 0.9, 0.2) == (0.9, 0.783)  # log2(6 / 4) = 0.585
+    assert falling((7,), 0.9, 0.2) == ()
+
+
+def test_a_record_stops_where_its_support_first_reaches_the_threshold():
+    support = np.array([[0.9, 0.0, 0.0], [0.8, 0.7, 1.0], [0.8, 0.6, 0.0], [1.0, 1.0, 1.0]])
+    assert stopped_at(support, (0.9, 0.7)).tolist() == [0, 1, 2, 0]
+    assert stopped_at(support, (None, None)).tolist() == [2, 2, 2, 2]
+
+
+def test_where_every_early_stop_differs_nothing_stops_early():
+    support, answers = np.ones((60, 3)), np.repeat([[1, 1, 0]], 60, axis=0)
+    assert choose_thresholds(support, answers, (4, 8, 16), 0.1) == (None, None)
+
+
+def test_each_half_measures_what_the_other_chooses(records):
+    replayed = replay(records, keep=0.5)
+    found = calibrate(replayed, disagreement=0.2, provenance={"set": "drawn"})
+    assert (found.budget, found.keep, found.rounds) == (32, 0.5, ROUNDS)
     assert found.provenance == {"set": "drawn"}
-    assert found == calibrate(replay(records, keep=0.5), disagreement=0.1, provenance={"set": "drawn"})
-    low, high = found.held_back["agreement_interval"]
-    assert low <= found.held_back["agreement"] <= high
+    assert found.thresholds == choose_thresholds(replayed.support, replayed.answers, ROUNDS, 0.2)
+    assert found.fit == outcome(replayed, found.thresholds).to_dict()
+    first = np.array([blake2b(key.encode(), digest_size=1).digest()[0] % 2 == 0 for key in replayed.keys])
+    assert 15 <= first.sum() <= 45
+    views = same = 0.0
+    for half in (first, ~first):
+        other = replayed.take(half)
+        measured = outcome(replayed.take(~half), choose_thresholds(other.support, other.answers, ROUNDS, 0.2))
+        views += measured.views * (~half).sum() / 60
+        same += measured.agreement.value * (~half).sum() / 60
+    assert found.held_back["n"] == 60
+    assert found.held_back["views_used"] == pytest.approx(views, abs=0.006)
+    assert found.held_back["agreement"] == pytest.approx(same, abs=1e-5)
+    assert found == calibrate(replayed, disagreement=0.2, provenance={"set": "drawn"})
 
 
-def test_too_few_records_cannot_show_a_small_rate(records):
+def test_too_few_in_one_half_is_an_error(records):
+    replayed = replay(records)
+    first = [blake2b(key.encode(), digest_size=1).digest()[0] % 2 == 0 for key in replayed.keys]
+    with pytest.raises(UsageError, match="0 records cannot show"):
+        calibrate(replayed.take(np.array(first)), disagreement=0.3, provenance={})
+
+
+def test_too_few_records_cannot_show_a_small_rate():
     with pytest.raises(UsageError, match=r"60 records cannot show a disagreement below 0\.01; .* at least 230"):
-        choose_thresholds(replay(records), 0.01)
+        choose_thresholds(np.ones((60, 2)), np.ones((60, 2), np.int64), (4, 8), 0.01)
 
 
 def test_runs_are_joined_and_must_have_the_same_views(records, images, tmp_path):
@@ -135,7 +168,7 @@ def test_runs_are_joined_and_must_have_the_same_views(records, images, tmp_path)
     short = write_records(tmp_path / "short.jsonl", [voted_record(images[0][:16])])
     with pytest.raises(UsageError, match=r"different numbers of views: \[16, 32\]"):
         joined([replay(records), replay(short)])
-    assert replay(records, budget=16).rounds == (8, 16)
+    assert replay(records, budget=16).rounds == (4, 8, 16)
     with pytest.raises(UsageError, match="needs all 64 views"):
         replay(records, budget=64)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from viewvote.errors import UsageError
 from viewvote.stopping import Confident, Exact
-from viewvote.stopping.rules import aligned_rounds, doubling_rounds, leader_share
+from viewvote.stopping.rules import adaptive_rounds, aligned_rounds, leader_support
 from viewvote.vote import TIE_RULES, count_kept, vote
 
 CLASSES = 4
@@ -107,20 +107,20 @@ def test_it_looks_every_eight_views_from_the_first_that_can_settle(budget, keep,
     assert Exact(budget, keep).rounds == rounds
 
 
-def test_the_leaders_share_is_taken_over_the_confident_half():
+def test_support_is_the_mean_share_of_the_kept_views_the_confident_half_and_all():
     labels = np.array([5, 7, 5, 5, 7, 7, 5, 7])
     entropy = np.arange(8, dtype=np.float32)  # in order: half are 5 7 5 5
-    assert leader_share(labels, entropy, keep=0.5) == 0.75  # four kept: three for class 5
-    assert leader_share(labels, entropy, keep=0.3) == 0.0  # two kept: a tie
-    assert leader_share(labels, -entropy, keep=0.1) == 0.75  # one kept, 7; half are 7 5 7 7
-    assert leader_share(labels[:1], entropy[:1], keep=0.3) == 1.0
+    assert leader_support(labels, entropy, keep=0.5) == (3 / 4 + 3 / 4 + 4 / 8) / 3  # four kept: three for class 5
+    assert leader_support(labels, entropy, keep=0.3) == 0.0  # two kept: a tie
+    assert leader_support(labels, -entropy, keep=0.1) == (1 / 1 + 3 / 4 + 4 / 8) / 3  # one kept, 7; half are 7 5 7 7
+    assert leader_support(labels[:1], entropy[:1], keep=0.3) == 1.0
 
 
 def test_the_confident_rule_stops_at_its_rounds_only_and_at_its_thresholds():
-    rule = Confident(rounds=(8, 16, 32), thresholds=(0.75, None), keep=0.5)
+    rule = Confident(rounds=(8, 16, 32), thresholds=(0.65, None), keep=0.5)
     labels = np.array([5, 7, 5, 5, 7, 7, 5, 7] * 4)
     entropy = np.arange(32, dtype=np.float32)
-    assert rule.settled(labels[:8], entropy[:8])
+    assert rule.settled(labels[:8], entropy[:8])  # 2/3
     assert not rule.settled(labels[:7], entropy[:7])
     assert not rule.settled(np.zeros(16, dtype=np.int64), entropy[:16])
     labels[3] = 7  # half: 5 7 5 7, kept the same
@@ -129,11 +129,12 @@ def test_the_confident_rule_stops_at_its_rounds_only_and_at_its_thresholds():
         Confident(rounds=(8, 16), thresholds=(1.0, 1.0), keep=0.3)
 
 
-def test_rounds_double_and_end_with_the_budget():
-    assert doubling_rounds(64) == (8, 16, 32, 64)
-    assert doubling_rounds(20) == (8, 16, 20)
-    assert doubling_rounds(8) == (8,)
-    assert doubling_rounds(1) == (1,)
+def test_rounds_are_short_at_first_and_end_with_the_budget():
+    assert adaptive_rounds(64) == (4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64)
+    assert adaptive_rounds(20) == (4, 8, 16, 20)
+    assert adaptive_rounds(8) == (4, 8)
+    assert adaptive_rounds(7) == (7,)
+    assert adaptive_rounds(1) == (1,)
 
 
 def test_rounds_end_where_blocks_do():

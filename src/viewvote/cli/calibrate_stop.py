@@ -10,7 +10,7 @@ from .edge import complain, guarded
 
 HELP = """Calibrate adaptive views on the records of runs that looked at all views.
 
-One half of the records chooses when to stop, the other measures it.
+All records choose when to stop; what to expect of it is measured with each half on the thresholds of the other.
 
 [bold]Examples[/bold]
 

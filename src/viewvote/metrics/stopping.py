@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import product
-from math import exp, log, log1p
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +12,11 @@ from numpy.typing import NDArray
 from ..columns import read_columns
 from ..errors import UsageError
 from ..stopping.adaptive import Adaptive, Calibration
-from ..stopping.rules import Exact, doubling_rounds, leader_share
+from ..stopping.rules import Exact, adaptive_rounds, leader_support
 from ..types import Bool, Int64
 from .accuracy import Rate, rate_of
 from .rescore import Setting, rescore
-
-LEAST_SHARE = 0.5
-"""No threshold is lower: a leader without half of the confident views is not one to trust."""
-
-DOUBT = 0.1
-"""How likely a calibration may be to accept thresholds whose true rate is above the asked one."""
-
-Thresholds = tuple[float | None, ...]
+from .thresholds import Thresholds, choose_thresholds, stopped_at
 
 
 @dataclass(frozen=True)
@@ -37,12 +28,12 @@ class Replay:
     keep: float
     rounds: tuple[int, ...]
     answers: Int64  # (records, rounds), of ZERO with greedy ties; the last is the full budget's
-    shares: NDArray[np.float64]  # (records, rounds): `leader_share`
+    support: NDArray[np.float64]  # (records, rounds): `leader_support`
 
     def take(self, rows: Bool) -> "Replay":
         """The records where `rows` is True."""
         keys = tuple(key for key, chosen in zip(self.keys, rows.tolist(), strict=True) if chosen)
-        return Replay(keys, self.target[rows], self.keep, self.rounds, self.answers[rows], self.shares[rows])
+        return Replay(keys, self.target[rows], self.keep, self.rounds, self.answers[rows], self.support[rows])
 
 
 @dataclass(frozen=True)
@@ -80,14 +71,14 @@ def replay(path: Path, *, keep: float = 0.3, budget: int | None = None) -> Repla
     budget = seen if budget is None else budget
     if budget > seen or seen < int(columns.views_used.max()):
         raise UsageError(f"{path} holds records of {seen} views or more; a replay needs all {budget} views of each.")
-    rounds = doubling_rounds(budget)
+    rounds = adaptive_rounds(budget)
     answers = rescore(path, [Setting(views=n, keep=keep) for n in rounds])
-    shares = [
-        [leader_share(labels[:n], entropy[:n], keep=keep) for n in rounds]
+    support = [
+        [leader_support(labels[:n], entropy[:n], keep=keep) for n in rounds]
         for labels, entropy in zip(columns.labels, columns.entropy, strict=True)
     ]
     found = np.stack([answer.index[answer.usable] for answer in answers], axis=1)
-    return Replay(columns.keys, columns.target, keep, rounds, found, np.array(shares))
+    return Replay(columns.keys, columns.target, keep, rounds, found, np.array(support))
 
 
 def joined(replays: Sequence[Replay]) -> Replay:
@@ -101,16 +92,17 @@ def joined(replays: Sequence[Replay]) -> Replay:
         keep=first.keep,
         rounds=first.rounds,
         answers=np.concatenate([one.answers for one in replays]),
-        shares=np.concatenate([one.shares for one in replays]),
+        support=np.concatenate([one.support for one in replays]),
     )
 
 
 def outcome(replayed: Replay, thresholds: Thresholds) -> Outcome:
     """What the Confident rule with these thresholds would have done."""
-    stops = np.ones_like(replayed.shares, dtype=np.bool_)
-    for i, threshold in enumerate(thresholds):
-        stops[:, i] = False if threshold is None else replayed.shares[:, i] >= threshold
-    ended = stops.argmax(axis=1)  # the first round that stops; the last always does
+    return _outcome(replayed, stopped_at(replayed.support, thresholds))
+
+
+def _outcome(replayed: Replay, ended: Int64) -> Outcome:
+    """What stopping in these rounds would have done."""
     answers = replayed.answers[np.arange(len(ended)), ended]
     full = replayed.answers[:, -1]
     everyone = np.ones(len(full), dtype=np.bool_)
@@ -122,69 +114,31 @@ def outcome(replayed: Replay, thresholds: Thresholds) -> Outcome:
     )
 
 
-def most_differing(n: int, disagreement: float) -> int:
-    """The most differing answers among `n` that speak for a rate below `disagreement`; -1 where none would.
-
-    If the rate were higher, so few would be seen in at most one of ten samples (a binomial tail of DOUBT).
-    """
-    # As logarithms: with some thousand records the chance of no difference is below the smallest float.
-    log_chance, tail = n * log1p(-disagreement), 0.0
-    for differing in range(n):
-        tail += exp(log_chance)
-        if tail > DOUBT:
-            return differing - 1
-        log_chance += log((n - differing) / (differing + 1)) + log(disagreement) - log1p(-disagreement)
-    return n - 1  # that all differ is never unlikely enough: the whole tail is 1
-
-
-def choose_thresholds(replayed: Replay, disagreement: float) -> Thresholds:
-    """The thresholds that use the fewest views with at most `most_differing` answers unlike the full budget's."""
-    n = len(replayed.keys)
-    allowed = most_differing(n, disagreement)
-    if allowed < 0:
-        needed = int(np.ceil(np.log(DOUBT) / np.log1p(-disagreement)))
-        raise UsageError(
-            f"{n} records cannot show a disagreement below {disagreement}; the half that is fitted needs at least "
-            f"{needed}, so give about {2 * needed} in all."
-        )
-    wrong = replayed.answers[:, :-1] != replayed.answers[:, -1:]
-    # Shares have few levels, so most records are alike: count each kind once.
-    kinds, counts = np.unique(np.hstack([replayed.shares[:, :-1], wrong]), axis=0, return_counts=True)
-    shares, wrong = np.hsplit(kinds, 2)
-    levels = [[*sorted({s for s in column.tolist() if s >= LEAST_SHARE}), None] for column in shares.T]
-    best: tuple[float, float, Thresholds] | None = None
-    for thresholds in product(*levels):
-        going = np.ones(len(kinds), dtype=np.bool_)
-        views = differing = 0.0
-        for i, threshold in enumerate(thresholds):
-            stops = going & (shares[:, i] >= threshold) if threshold is not None else np.zeros_like(going)
-            views += replayed.rounds[i] * counts[stops].sum()
-            differing += counts[stops & (wrong[:, i] > 0)].sum()
-            going &= ~stops
-        views += replayed.rounds[-1] * counts[going].sum()
-        if differing <= allowed and (best is None or (views, differing) < best[:2]):
-            best = views, differing, thresholds
-    return best[2] if best else (None,) * (len(replayed.rounds) - 1)
-
-
 def calibrate(replayed: Replay, *, disagreement: float, provenance: dict[str, Any]) -> Calibration:
-    """Thresholds chosen on one half of the records and measured on the other; a key's hash says which half."""
+    """Thresholds chosen on all records, and what to expect of them: each half measures those the other half chooses.
+
+    A key's hash says which half.
+    """
     Adaptive(disagreement=disagreement)  # refuses a rate that nobody could ask for later
-    fitted = np.array([blake2b(key.encode(), digest_size=1).digest()[0] % 2 == 0 for key in replayed.keys])
-    fit, held_back = replayed.take(fitted), replayed.take(~fitted)
-    thresholds = choose_thresholds(fit, disagreement)
-    if not held_back.keys:
-        raise UsageError(f"none of the {len(replayed.keys)} records is held back to measure the rule on; give more.")
+    first = np.array([blake2b(key.encode(), digest_size=1).digest()[0] % 2 == 0 for key in replayed.keys])
+    ended = np.zeros(len(first), dtype=np.int64)
+    for half in (first, ~first):
+        ended[~half] = stopped_at(replayed.support[~half], _chosen(replayed.take(half), disagreement))
+    thresholds = _chosen(replayed, disagreement)
     return Calibration(
         budget=replayed.rounds[-1],
         keep=replayed.keep,
         disagreement=disagreement,
         rounds=replayed.rounds,
         thresholds=thresholds,
-        fit=outcome(fit, thresholds).to_dict(),
-        held_back=outcome(held_back, thresholds).to_dict(),
+        fit=outcome(replayed, thresholds).to_dict(),
+        held_back=_outcome(replayed, ended).to_dict(),
         provenance=provenance,
     )
+
+
+def _chosen(replayed: Replay, disagreement: float) -> Thresholds:
+    return choose_thresholds(replayed.support, replayed.answers, replayed.rounds, disagreement)
 
 
 def exact_views(path: Path, *, keep: float = 0.3) -> float:

@@ -17,8 +17,9 @@ SHIPPED = "shipped.json"
 class Calibration:
     """Thresholds of the Confident rule for one budget, keep and accepted rate of disagreement.
 
-    fit, held_back   what the rule did on the half that chose the thresholds and on the other: n, views used on average,
-                     rate of agreement with the full budget and its 95% interval
+    fit              what the rule did on the records that chose the thresholds: n, views used on average, rate of
+                     agreement with the full budget and its 95% interval
+    held_back        the same of each half with the thresholds that the other half would choose: what to expect
     provenance       where the records came from
     """
 
@@ -42,10 +43,10 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Adaptive:
-    """As many views as an image needs: 8, then 16, 32, ... up to `budget`, until the confident half agrees.
+    """As many views as an image needs: 4, then 8, 12, ... up to `budget`, until they support one answer.
 
     >>> Adaptive(disagreement=0.02).rule(keep=0.3).rounds
-    (8, 16, 32, 64)
+    (4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64)
 
     disagreement   the accepted rate of answers that differ from those of the full budget. The thresholds are those
                    calibrated for the largest rate that is not above it

@@ -13,7 +13,7 @@ from ..types import Float32, Int64
 from ..vote import count_kept, rank_by_confidence
 
 STEP = 8
-"""Views of the first round; rounds end on multiples of it, which are also the blocks that torch encoders work in."""
+"""Late rounds end on multiples of it, which are also the blocks that torch encoders work in."""
 
 
 class StoppingRule(Protocol):
@@ -36,11 +36,10 @@ class StoppingRule(Protocol):
 
 @dataclass(frozen=True)
 class Confident:
-    """Stop when the leader holds a share of the more confident half of the views seen.
+    """Stop when the leader has enough support among the views seen.
 
-    The leader is the class with the most votes among the kept views; a tie for the lead never stops. Its share is taken
-    over the half and not over the kept views because few are kept early on: of 8 views 2, which agree too easily.
-    `thresholds` holds one share per round but the last, None where that round never stops.
+    The leader is the class with the most votes among the kept views; a tie for the lead never stops. `thresholds` holds
+    the support that it needs in each round but the last, None where that round never stops.
     """
 
     rounds: tuple[int, ...]
@@ -54,18 +53,24 @@ class Confident:
             raise UsageError(f"rounds {self.rounds} need a threshold each but for the last; got {self.thresholds}.")
 
     def settled(self, labels: Int64, entropy: Float32) -> bool:
-        """Whether the leader's share reaches the threshold of this round."""
+        """Whether the leader's support reaches the threshold of this round."""
         threshold = dict(zip(self.rounds, self.thresholds, strict=False)).get(len(labels))
-        return threshold is not None and leader_share(labels, entropy, keep=self.keep) >= threshold
+        return threshold is not None and leader_support(labels, entropy, keep=self.keep) >= threshold
 
 
-def leader_share(labels: Int64, entropy: Float32, *, keep: float) -> float:
-    """The share of the more confident half of the views that the leader of the kept votes has; 0 in a tie."""
-    order = rank_by_confidence(entropy)
-    votes = np.bincount(labels[order[: count_kept(len(labels), keep)]])
+def leader_support(labels: Int64, entropy: Float32, *, keep: float) -> float:
+    """The mean of the leader's shares of the kept views, of the more confident half and of all; 0 in a tie.
+
+    The kept views decide, but early on they are few (of 8 views 2) and agree too easily; the others tell how likely the
+    next confident view is to disagree.
+    """
+    ranked = labels[rank_by_confidence(entropy)]
+    kept, half = ranked[: count_kept(len(labels), keep)], ranked[: max(1, len(labels) // 2)]
+    votes = np.bincount(kept)
     leaders = np.flatnonzero(votes == votes.max())
-    half = labels[order[: max(1, len(labels) // 2)]]
-    return float((half == leaders[0]).mean()) if len(leaders) == 1 else 0.0
+    if len(leaders) > 1:
+        return 0.0
+    return sum(float((views == leaders[0]).mean()) for views in (kept, half, ranked)) / 3
 
 
 @dataclass(frozen=True)
@@ -109,10 +114,11 @@ class Exact:
         return bool(len(certain) and leader > rival + self.budget - len(labels))
 
 
-def doubling_rounds(budget: int) -> tuple[int, ...]:
-    """8, 16, 32, ... below the budget, and the budget."""
-    doublings = range(max(0, (budget - 1) // STEP).bit_length())
-    return (*(STEP << i for i in doublings), budget)
+def adaptive_rounds(budget: int) -> tuple[int, ...]:
+    """Every 4 views up to half the budget, where most images end, then every 8, and the budget."""
+    early = range(4, budget // 2 + 1, 4)
+    late = range((early[-1] if early else budget) // STEP * STEP + STEP, budget, STEP)
+    return (*early, *late, budget)
 
 
 def aligned_rounds(rounds: tuple[int, ...], block: int) -> tuple[int, ...]:
