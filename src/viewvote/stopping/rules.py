@@ -70,7 +70,7 @@ def leader_support(labels: Int64, entropy: Float32, *, keep: float) -> float:
     leaders = np.flatnonzero(votes == votes.max())
     if len(leaders) > 1:
         return 0.0
-    return sum(float((views == leaders[0]).mean()) for views in (kept, half, ranked)) / 3
+    return sum(np.count_nonzero(views == leaders[0]) / len(views) for views in (kept, half, ranked)) / 3
 
 
 @dataclass(frozen=True)
