@@ -14,7 +14,7 @@ demo: $(VENV)/core.stamp
 	@echo "Why, as pictures: demo-output/*.png"
 
 test: check
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --cov --cov-report=term
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --cov --cov-report=term
 	$(BIN)/coverage report --fail-under=95 --include="$(PURE)"
 
 check: $(VENV)/all.stamp
