@@ -81,7 +81,13 @@ def read(path: Path, models: dict[str, str] | None = None) -> list[Line]:
     """The lines recorded so far; those of other models are an error."""
     if not path.exists():
         return []
-    head, *lines = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
+    text = path.read_text(encoding="utf-8")
+    if not text.endswith("\n"):  # the line that a killed run was writing
+        text = text[: text.rfind("\n") + 1]
+        path.write_text(text, encoding="utf-8")
+    if not text:
+        return []
+    head, *lines = (json.loads(line) for line in text.splitlines())
     if models is not None and head["models"] != models:
         sys.exit(f"{path} holds the answers of other models ({head['models']}, these are {models}); choose --records.")
     return lines
