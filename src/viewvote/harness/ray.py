@@ -8,20 +8,19 @@ is left is begun again with new ones.
 
 import json
 import logging
-import os
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import MissingExtraError, RunError, UsageError, ViewvoteError
+from ..errors import RunError, UsageError, ViewvoteError
 from ..records import Record
 from .engine import Environment
 from .environment import environment_of
 from .job import Job, open_job
+from .ray_cluster import connected
 from .ray_ledger import Ledger
 from .shard import run_shard
 from .spec import RunSpec
@@ -43,7 +42,7 @@ PATIENCE = 60.0
 class RayEngine:
     """Runs on Ray.
 
-    address         of a cluster ("auto", "ray://host:10001"); None is RAY_ADDRESS, or else a Ray of its own
+    address         of a cluster ("auto", "head:6379"); None is RAY_ADDRESS, or else a Ray of its own
     actors          how many models at work at a time
     gpus_per_actor  the share of a GPU that each takes; 0.25 puts four on one
     cpus_per_actor  the cores that each takes, and the threads of an ONNX model in it
@@ -68,7 +67,7 @@ class RayEngine:
         """The positions in the stretches with their records, in order."""
         shards = _cut(stretches, SHARD)
         told: set[str] = set()
-        with _connected(self.address) as ray:
+        with connected(self.address) as ray:
             self._check_room([node["Resources"] for node in ray.nodes() if node["Alive"]])
             for row in _told(ray, self._rows(ray, job, shards)):
                 if row["error"]:
@@ -198,25 +197,3 @@ def _told(ray: Any, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             f"Ray gave up: {told[-1] if told else type(error).__name__}. What was recorded is safe; the same command "
             "continues. `ray logs` tells more."
         ) from error
-
-
-@contextmanager
-def _connected(address: str | None) -> Iterator[Any]:
-    """The ray module, connected; a connection that was made here is closed again."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray's own reports to its makers are the user's to switch on
-    try:
-        import ray
-        import ray.data
-    except ImportError as error:
-        raise MissingExtraError.for_extra("ray", what="the Ray engine") from error
-    if ray.is_initialized():
-        yield ray
-        return
-    try:
-        ray.init(address=address, log_to_driver=False, logging_level="ERROR")
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        raise RunError(f"cannot connect to Ray at {address}: {error}. Is the cluster up (`ray status`)?") from error
-    try:
-        yield ray
-    finally:
-        ray.shutdown()
