@@ -1,4 +1,4 @@
-"""PromptAlign against its description over a naive MaPLe in float64; its statistics against plain means."""
+"""PromptAlign against its description over a naive MaPLe in float64."""
 
 import numpy as np
 import pytest
@@ -6,11 +6,10 @@ import pytest
 pytest.importorskip("open_clip")
 
 import torch
-import typer
 from naive_clip import BLOCKS, VISION, random_views
-from PIL import Image
 from tuning_cases import (
     NAMES,
+    TOKENS,
     Zoo,
     episode_on,
     is_frozen,
@@ -19,42 +18,28 @@ from tuning_cases import (
     naive_softmax,
     poisoned,
     probes,
+    random_statistics,
     recorded,
     sign_step,
     slope,
     state_bits,
 )
-from typer.testing import CliRunner
 
 from viewvote.classifier import Classifier
-from viewvote.cli.statistics import statistics as statistics_command
 from viewvote.errors import CheckpointError, ModelNotFoundError, UnknownNameError, UnsupportedEncoderError, UsageError
 from viewvote.methods import METHODS
 from viewvote.methods.promptalign import PromptAlign, alignment
 from viewvote.methods.students import prompt_student
-from viewvote.methods.token_statistics import (
-    THEIR_FILES,
-    TokenStatistics,
-    gather_statistics,
-    load_statistics,
-    save_statistics,
-)
+from viewvote.methods.token_statistics import TokenStatistics
 from viewvote.methods.tpt import Tpt
 from viewvote.methods.tuning import tune
 
 pytestmark = pytest.mark.torch
-TOKENS = 1 + 4 + 2
 
 
 @pytest.fixture(scope="module")
 def zoo(tmp_path_factory):
     return Zoo(tmp_path_factory.mktemp("zoo"))
-
-
-def random_statistics(seed=0, blocks=BLOCKS):
-    rng = np.random.default_rng(seed)
-    means = rng.normal(size=(blocks, TOKENS, VISION)).astype(np.float32)
-    return TokenStatistics(means, rng.random((blocks, TOKENS, VISION)).astype(np.float32))
 
 
 def naive_alignment(inputs, statistics, compat):
@@ -217,89 +202,3 @@ def test_what_it_needs_is_said_before_any_image(zoo, tmp_path):
         classifier(PromptAlign(tmp_path / "nothing.safetensors"))
     prediction = classifier(PromptAlign(random_statistics(blocks=2)))(random_views(1)[0])
     assert prediction.method == "promptalign"
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
-def test_the_authors_two_files_are_read_from_their_folder(tmp_path, dtype):
-    rng = torch.Generator().manual_seed(0)
-    means, variances = torch.randn(12, 199, 768, generator=rng).to(dtype), torch.rand(12, 199, 768, generator=rng)
-    torch.save(means, tmp_path / THEIR_FILES[0])
-    torch.save(variances, tmp_path / THEIR_FILES[1])
-    loaded = load_statistics(tmp_path)
-    np.testing.assert_array_equal(loaded.means, means.float().numpy())
-    np.testing.assert_array_equal(loaded.variances, variances.numpy())
-
-
-def test_files_that_are_no_statistics_are_refused(tmp_path):
-    with pytest.raises(ModelNotFoundError, match=r"no ImgNetpre_vis_means\.pt in"):
-        load_statistics(tmp_path)
-    torch.save({"means": torch.zeros(2, 3, 4)}, tmp_path / THEIR_FILES[0])
-    with pytest.raises(CheckpointError, match="does not hold one tensor"):
-        load_statistics(tmp_path)
-    (tmp_path / THEIR_FILES[0]).write_bytes(b"<html>too many downloads</html>")
-    with pytest.raises(CheckpointError, match="is not a readable torch file"):
-        load_statistics(tmp_path)
-    torch.save(torch.zeros(2, 3, 4), tmp_path / THEIR_FILES[0])
-    torch.save(torch.zeros(2, 3, 5), tmp_path / THEIR_FILES[1])
-    with pytest.raises(CheckpointError, match=r"got means \(2, 3, 4\) and variances \(2, 3, 5\)"):
-        load_statistics(tmp_path)
-    torch.save({"weights": torch.zeros(3)}, tmp_path / "other.pt")
-    with pytest.raises(CheckpointError, match=r"holds \['weights'\]; expected means and variances"):
-        load_statistics(tmp_path / "other.pt")
-    with pytest.raises(CheckpointError, match="negative variance"):
-        TokenStatistics(np.zeros((1, 2, 3), np.float32), np.full((1, 2, 3), -1, np.float32))
-
-
-def test_gathered_statistics_are_the_plain_mean_and_variance(zoo, tmp_path):
-    pixels = random_views(11, 7)  # more than one batch; arrays of the model's size are their own source views
-    gathered = gather_statistics(zoo.maple, list(pixels))
-    with torch.no_grad():
-        _, taps = zoo.maple.view_features(pixels, taps=BLOCKS)
-    inputs = np.stack([tap.double().numpy() for tap in taps])  # (blocks, images, tokens, width)
-    np.testing.assert_allclose(gathered.means, inputs.mean(axis=1), atol=1e-5)
-    np.testing.assert_allclose(gathered.variances, inputs.var(axis=1), atol=1e-5)
-    path = tmp_path / "statistics.safetensors"
-    save_statistics(gathered, path)
-    again = load_statistics(path)
-    np.testing.assert_array_equal(again.means, gathered.means)
-    np.testing.assert_array_equal(again.variances, gathered.variances)
-    with pytest.raises(UsageError, match="at least one image"):
-        gather_statistics(zoo.maple, [])
-
-
-def test_the_command_writes_what_the_method_reads(zoo, tmp_path):
-    for i, pixels in enumerate(random_views(3)):
-        folder = tmp_path / "images" / f"n{i}"
-        folder.mkdir(parents=True)
-        Image.fromarray(pixels).save(folder / "one.PNG")
-    (tmp_path / "images" / "notes.txt").write_text("no image")
-    app = typer.Typer()
-    app.command()(statistics_command)
-    output = tmp_path / "out.safetensors"
-    images = str(tmp_path / "images")
-    result = CliRunner().invoke(app, [images, "--model", zoo.maple.model_id, "--output", str(output)])
-    assert (result.exit_code, result.stderr) == (0, f"viewvote: statistics of 3 images written to {output}.\n")
-    expected = gather_statistics(zoo.maple, list(random_views(3)))
-    np.testing.assert_allclose(load_statistics(output).means, expected.means, atol=1e-6)
-    classifier = Classifier(zoo.maple, labels=NAMES, method=PromptAlign(output), n_views=4)
-    assert classifier(random_views(1)[0]).notes == ()
-    for wrong, message in [
-        ([images, "--model", zoo.plain.model_id, "--output", str(output)], "has no learned prompts"),
-        ([images, "--model", "toy", "--output", "x.pt"], "must end in .safetensors"),
-        ([str(tmp_path / "none"), "--model", "toy", "--output", "x.safetensors"], "no image below"),
-    ]:
-        result = CliRunner().invoke(app, wrong)
-        assert result.exit_code != 0
-        assert message in result.stderr
-
-
-def test_a_limit_takes_evenly_spaced_images(zoo, tmp_path):
-    for i, pixels in enumerate(random_views(4)):
-        Image.fromarray(pixels).save(tmp_path / f"{i}.png")
-    app = typer.Typer()
-    app.command()(statistics_command)
-    output = tmp_path / "out.safetensors"
-    arguments = [str(tmp_path), "--model", zoo.maple.model_id, "--output", str(output), "--limit", "2", "-q"]
-    assert CliRunner().invoke(app, arguments).exit_code == 0
-    expected = gather_statistics(zoo.maple, list(random_views(4)[[0, 2]]))
-    np.testing.assert_allclose(load_statistics(output).means, expected.means, atol=1e-6)

@@ -3,14 +3,16 @@
 import numpy as np
 import torch
 from dassl_files import coop_state, maple_state, save_dassl
-from naive_clip import TEXT, VISION, NaiveClip, random_views, save_tiny
+from naive_clip import BLOCKS, TEXT, VISION, NaiveClip, random_views, save_tiny
 
 from viewvote.encoders import LoadOptions, load_encoder
 from viewvote.methods import Episode, Teacher
+from viewvote.methods.token_statistics import TokenStatistics
 
 NAMES = ("cat", "sea_lion", "red fox")
 CPU = LoadOptions(device="cpu")
 MAPLE_DEPTH = 3
+TOKENS = 1 + 4 + 2  # class, patches, prompts
 
 torch.set_num_threads(1)  # tiny layers are done before a second thread wakes up
 
@@ -29,6 +31,13 @@ class Zoo:
         self.maple_state = maple_state(MAPLE_DEPTH, text_width=TEXT, vision_width=VISION)
         path = save_dassl(folder / "maple.pth.tar-2", self.maple_state, epoch=2)
         self.maple = load_encoder(f"maple:{path}@{model}", CPU)
+
+
+def random_statistics(seed=0, blocks=BLOCKS):
+    """Source statistics that fit the zoo's MaPLe."""
+    rng = np.random.default_rng(seed)
+    means = rng.normal(size=(blocks, TOKENS, VISION)).astype(np.float32)
+    return TokenStatistics(means, rng.random((blocks, TOKENS, VISION)).astype(np.float32))
 
 
 def episode_on(encoder, *, n_views=8, seed=0, names=NAMES, teacher=None):

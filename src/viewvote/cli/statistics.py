@@ -20,14 +20,12 @@ def statistics(
     """Compute the token statistics of a MaPLe model over a folder of images."""
     from ..encoders import LoadOptions, load_encoder
     from ..errors import UnsupportedEncoderError, UsageError
-    from ..images import EXTENSIONS
+    from .inputs import expand
     from .progress import progress
 
     if output.suffix != ".safetensors":
         raise UsageError(f"--output must end in .safetensors; got {output.name!r}.")
-    found = sorted(path for path in images.rglob("*") if path.suffix.lower() in EXTENSIONS)
-    if not found:
-        raise UsageError(f"no image below {images}.")
+    found = expand([str(images)])
     if limit is not None and limit < len(found):
         found = [found[i * len(found) // limit] for i in range(limit)]
 
@@ -39,7 +37,7 @@ def statistics(
         raise UnsupportedEncoderError(f"{model!r} has no learned prompts; expected maple:CHECKPOINT@MODEL.")
     with progress(len(found), quiet=quiet) as step:
 
-        def stepping(path: Path) -> Path:
+        def stepping(path: str) -> str:
             step()
             return path
 

@@ -24,8 +24,9 @@ PACKAGES = (
     "open-clip-torch",
     "transformers",
 )
-DECISIVE = ("model_fingerprint", "teacher_fingerprint", "resizer")
-"""What must not change within a run: the weights, and what draws the views (its pixels differ in the last bit)."""
+DECISIVE = ("model_fingerprint", "teacher_fingerprint", "method_fingerprint", "resizer")
+"""What must not change within a run: the weights, what a method reads from files, and what draws the views (its pixels
+differ in the last bit)."""
 
 PROBES = ("model_probe", "teacher_probe")
 PROBE_TOLERANCE = 1e-3
@@ -73,6 +74,7 @@ def environment_of(classifier: Classifier) -> dict[str, Any]:
         "model_probe": probe(classifier.encoder),
         "teacher_fingerprint": None if teacher is None else teacher.fingerprint,
         "teacher_probe": [] if teacher is None else probe(teacher),
+        "method_fingerprint": getattr(classifier.method, "fingerprint", None),
         "templates": list(classifier.templates),
     }
 

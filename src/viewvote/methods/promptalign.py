@@ -53,6 +53,11 @@ class PromptAlign:
     name = "promptalign"
     confidence_is = "probability"
 
+    @property
+    def fingerprint(self) -> str:
+        """Of the statistics: what decides the answers besides the model and the hyper-parameters."""
+        return self._statistics().fingerprint
+
     def views_used(self, n_views: int) -> int:
         """All of them."""
         return n_views

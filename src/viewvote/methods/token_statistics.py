@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -43,6 +44,11 @@ class TokenStatistics:
             )
         if not (np.isfinite(self.means).all() and np.isfinite(self.variances).all() and self.variances.min() >= 0):
             raise CheckpointError("token statistics hold NaN, infinity or a negative variance.")
+
+    @property
+    def fingerprint(self) -> str:
+        """12 hex of a hash of the numbers."""
+        return sha256(self.means.tobytes() + self.variances.tobytes()).hexdigest()[:12]
 
     def check_fits(self, encoder: PromptLearner, *, blocks: int) -> None:
         """An error where the statistics are of another model, or of too few blocks."""
