@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 from PIL.JpegImagePlugin import JpegImageFile
+from PIL.PngImagePlugin import PngImageFile, PngInfo
 
 from image_files import AVIF, QUADRANTS, encode, pixels
 from viewvote import images
@@ -223,6 +224,37 @@ def test_a_turned_jpeg_is_reduced_upright():
     photo = open_photo(encode(draw_photo(640, 480), "JPEG", exif=exif))
     assert photo.size == (480, 640)
     assert photo.levels({4})[4].size == (120, 160)
+
+
+def turned_png(where):
+    """A PNG of 40 x 30 that is to be turned, which it says in one of the three places Pillow looks at."""
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    if where == "eXIf":
+        return encode(draw_photo(40, 30), exif=exif)
+    text = PngInfo()
+    if where == "profile":
+        hexes = exif.tobytes().hex()
+        text.add_text("Raw profile type exif", f"\nexif\n{len(hexes) // 2}\n{hexes}", zip=True)
+    else:
+        text.add_itxt("XML:com.adobe.xmp", '<rdf:Description tiff:Orientation="6"/>')
+    return encode(draw_photo(40, 30), pnginfo=text)
+
+
+@pytest.mark.parametrize("where", ["eXIf", "profile", "xmp"])
+def test_a_png_is_turned_wherever_it_says_so(where):
+    photo = open_photo(turned_png(where))
+    assert photo.size == photo.full().size == (30, 40)
+
+
+def test_a_png_that_says_nothing_of_a_turn_is_decoded_once(monkeypatch):
+    decoded = []
+    original = PngImageFile.load_end
+    monkeypatch.setattr(PngImageFile, "load_end", lambda self: (decoded.append(self), original(self))[1])
+    photo = open_photo(encode(draw_photo(40, 30)))
+    assert not decoded
+    photo.levels({2, 4})
+    assert len(decoded) == 1
 
 
 @pytest.mark.filterwarnings("ignore")  # Pillow warns of some damage and reads on

@@ -46,6 +46,7 @@ EXTENSIONS = frozenset(
 )
 """File name endings taken for images when a folder is searched."""
 
+_PNG_ORIENTATIONS = (b"eXIf", b"Raw profile type exif", b"XML:com.adobe.xmp")  # where Pillow finds one
 _LARGE = 50_000_000  # pixels; what Pillow may refuse or warn of is larger
 _open_lock = threading.Lock()
 
@@ -108,7 +109,8 @@ def open_photo(source: ImageSource | Photo, *, limits: ImageLimits | None = None
     with _peek(data, name, limits) as image:
         _check_pixels(image.size, name, limits)
         # A TIFF that is turned by its own tag already tells its upright size.
-        turned = orientation_of(image) >= 5 and ORIENTATION not in getattr(image, "tag_v2", ())
+        turned = _may_be_turned(image, data) and orientation_of(image) >= 5
+        turned = turned and ORIENTATION not in getattr(image, "tag_v2", ())
         size = (image.height, image.width) if turned else image.size
     return Photo(lambda factor: _decode(data, name, factor, limits), size=size, name=name, content=lambda: data)
 
@@ -224,6 +226,11 @@ def _decode(data: bytes, name: str, factor: int, limits: ImageLimits) -> Image.I
         raise
     except BROKEN as error:
         raise _unreadable(name, error) from error
+
+
+def _may_be_turned(image: Image.Image, data: bytes) -> bool:
+    """False for a PNG that cannot hold an orientation: asked for one, Pillow would first decode all of it."""
+    return image.format != "PNG" or any(mark in data for mark in _PNG_ORIENTATIONS)
 
 
 def _draft(image: Image.Image, factor: int) -> int:
