@@ -1,6 +1,6 @@
+"""transformers models: scores, texts and abilities against the library's own."""
+
 import json
-import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +8,6 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from PIL import Image  # noqa: E402
 from safetensors.torch import load_file, save_file  # noqa: E402
 from tiny_torch import (  # noqa: E402
     NAMES,
@@ -22,9 +21,7 @@ from tiny_torch import (  # noqa: E402
 )
 
 from viewvote.encoders import Encoder, LoadOptions, load_encoder  # noqa: E402
-from viewvote.encoders.hf_images import image_spec  # noqa: E402
 from viewvote.encoders.tunable import DeepPromptTunable, PromptTunable, VisionTunable  # noqa: E402
-from viewvote.errors import CheckpointError, ModelNotFoundError, UnsupportedEncoderError  # noqa: E402
 
 pytestmark = pytest.mark.torch
 CPU = LoadOptions(device="cpu")
@@ -156,46 +153,6 @@ def test_crop_and_short_side_come_from_the_processor(tmp_path):
     np.testing.assert_allclose(probabilities(encoder, image), pipeline_probabilities(tmp_path, image), atol=1e-5)
 
 
-def processor(**changes):
-    return transformers.CLIPImageProcessor(**changes)
-
-
-def test_a_plain_square_is_squashed_and_resample_codes_are_pillows():
-    square = {"height": 48, "width": 48}
-    spec = image_spec(
-        processor(size=square, do_center_crop=False, resample=Image.Resampling.LANCZOS), image_size=48, model_id="m"
-    )
-    assert (spec.size, spec.resize, spec.interpolation) == (48, "squash", "lanczos")
-
-
-def test_without_resizing_the_towers_own_size_is_used():
-    spec = image_spec(processor(do_resize=False, do_center_crop=False), image_size=96, model_id="m")
-    assert (spec.size, spec.resize) == (96, "shortest")
-
-
-def test_rescaling_and_normalising_are_folded_into_mean_and_std():
-    plain = image_spec(processor(do_normalize=False), image_size=224, model_id="m")
-    assert (plain.mean, plain.std) == ((0, 0, 0), (1, 1, 1))
-    signed = image_spec(
-        processor(rescale_factor=1 / 127.5, image_mean=[1, 1, 1], image_std=[1, 1, 1]), image_size=224, model_id="m"
-    )  # x / 127.5 - 1, as (x / 255 - 0.5) / 0.5
-    np.testing.assert_allclose([*signed.mean, *signed.std], 0.5)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"size": {"height": 48, "width": 64}, "do_center_crop": False},
-        {"size": {"shortest_edge": 30}, "crop_size": {"height": 32, "width": 32}},
-        {"size": {"height": 48, "width": 48}, "crop_size": {"height": 32, "width": 32}},
-        {"resample": Image.Resampling.BOX},
-    ],
-)
-def test_processors_that_we_cannot_follow_are_refused(changes):
-    with pytest.raises(UnsupportedEncoderError, match="wants its images resized to"):
-        image_spec(processor(**changes), image_size=32, model_id="m")
-
-
 def as_open_clip(state):
     """open_clip's names for the weights of a transformers CLIP."""
     names = {"layer_norm1": "ln_1", "layer_norm2": "ln_2", "mlp.fc1": "mlp.c_fc", "mlp.fc2": "mlp.c_proj"}
@@ -232,88 +189,3 @@ def test_the_same_weights_give_the_same_features_through_open_clip_and_transform
     assert ours.logit_scale == theirs.logit_scale
     np.testing.assert_allclose(ours.encode_images(views), theirs.encode_images(views), atol=2e-6)
     np.testing.assert_allclose(ours.encode_texts(texts), theirs.encode_texts(texts), atol=2e-6)
-
-
-def test_missing_weights_are_an_error_and_not_random_numbers(tmp_path):
-    write_siglip(tmp_path)
-    state = load_file(tmp_path / "model.safetensors")
-    del state["text_model.head.weight"]
-    save_file(state, tmp_path / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(CheckpointError, match=r"lack 1 tensors, such as text_model.head.weight"):
-        load_encoder(f"hf:{tmp_path}", CPU)
-
-
-def test_a_torch_file_of_tensors_is_read_where_there_is_no_safetensors(tmp_path):
-    write_siglip(tmp_path)
-    before = load_encoder(f"hf:{tmp_path}", CPU).fingerprint
-    torch.save(load_file(tmp_path / "model.safetensors"), tmp_path / "pytorch_model.bin")
-    (tmp_path / "model.safetensors").unlink()
-    assert load_encoder(f"hf:{tmp_path}", CPU).fingerprint == before
-
-
-class Trap:
-    """Writes a file when it is unpickled."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return Path.touch, (self.path,)
-
-
-def test_a_pickle_that_runs_code_is_refused_and_runs_nothing(tmp_path):
-    write_siglip(tmp_path)
-    (tmp_path / "model.safetensors").unlink()
-    (tmp_path / "pytorch_model.bin").write_bytes(pickle.dumps(Trap(tmp_path / "sprung"), protocol=2))
-    with pytest.raises(CheckpointError, match="holds tensors only"):
-        load_encoder(f"hf:{tmp_path}", CPU)
-    assert not (tmp_path / "sprung").exists()
-
-
-def test_a_truncated_file_is_refused(tmp_path):
-    write_siglip(tmp_path)
-    whole = (tmp_path / "model.safetensors").read_bytes()
-    (tmp_path / "model.safetensors").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(CheckpointError, match="cannot be used"):
-        load_encoder(f"hf:{tmp_path}", CPU)
-
-
-@pytest.mark.parametrize(
-    ("name", "what"),
-    [
-        ("config.json", "config.json"),
-        ("model.safetensors", "model.safetensors"),
-        ("preprocessor_config.json", "preprocessor_config.json"),
-    ],
-)
-def test_a_missing_file_is_named(tmp_path, name, what):
-    write_siglip(tmp_path)
-    (tmp_path / name).unlink()
-    with pytest.raises(ModelNotFoundError, match=f"cannot get {what} of hf:"):
-        load_encoder(f"hf:{tmp_path}", CPU)
-
-
-def test_offline_without_the_repository_says_what_to_fetch(tmp_path):
-    options = LoadOptions(device="cpu", offline=True, cache_dir=tmp_path)
-    with pytest.raises(ModelNotFoundError, match=r"hf:openai/clip-vit-base-patch16: .*offline.*hf download openai"):
-        load_encoder("hf:openai/clip-vit-base-patch16", options)
-
-
-def test_a_folder_that_is_not_there_is_named():
-    with pytest.raises(ModelNotFoundError, match="no folder '/nowhere'"):
-        load_encoder("hf:/nowhere", CPU)
-
-
-def test_a_model_without_two_towers_is_refused_before_its_weights_are_read(tmp_path):
-    (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert"}))
-    with pytest.raises(UnsupportedEncoderError, match="is a 'bert' model"):
-        load_encoder(f"hf:{tmp_path}", CPU)
-
-
-def test_a_model_that_needs_its_own_code_is_refused(tmp_path):
-    (tmp_path / "config.json").write_text(
-        json.dumps({"model_type": "unheard-of", "auto_map": {"AutoConfig": "code.Config"}})
-    )
-    (tmp_path / "code.py").write_text("raise SystemExit('ran')")
-    with pytest.raises(UnsupportedEncoderError, match=r"cannot read config.json"):
-        load_encoder(f"hf:{tmp_path}", CPU)
