@@ -14,7 +14,7 @@ from tables import STOPPING
 from viewvote.vote import break_tie, count_kept, rank_by_confidence, tally
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
-from eval_sets import load_benchmark
+from eval_sets import data_folder, load_benchmark
 
 SETS = ("imagenet", "pacs_sketch")
 VIEWS = (1, 2, 4, 8, 16, 32, 64)

@@ -30,7 +30,7 @@ from viewvote.prompts import resolve_templates
 from viewvote.samples import Keyed, Sample, prepare, prepare_ahead
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
-from eval_sets import SETS, Benchmark, load_benchmark
+from eval_sets import SETS, Benchmark, data_folder, load_benchmark
 
 VIEWS = 64
 METHODS_SHOWN = {
@@ -155,7 +155,7 @@ def table(results: Iterable[dict[str, object]], titles: Iterable[str] = METHODS_
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--data", type=data_folder, required=True)
     parser.add_argument("--model", default="pocket")
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
     parser.add_argument("--limit", type=int, default=0, help="a fixed random sample of this many images a set; 0: all")

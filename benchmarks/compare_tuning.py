@@ -29,7 +29,7 @@ from viewvote.metrics.paired import mcnemar
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
 from compare import view_features
-from eval_sets import SETS, load_benchmark
+from eval_sets import SETS, data_folder, load_benchmark
 
 
 class SelfTaught:
@@ -44,7 +44,7 @@ class SelfTaught:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--data", type=data_folder, required=True)
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
     parser.add_argument("--limit", type=int, default=40)
     parser.add_argument("--cache", type=Path, default=Path("runs/compare"))

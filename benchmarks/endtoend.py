@@ -52,7 +52,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="one round, few photos: to see that it runs")
     parser.add_argument("--models", nargs="*", default=["vit", "pocket"], help="vit, pocket, or nothing")
-    parser.add_argument("--data", type=Path, help="folder with eval/imagenet, eval/pacs_sketch and metadata")
+    parser.add_argument("--data", type=data_folder, help="folder with eval/imagenet, eval/pacs_sketch and metadata")
     parser.add_argument("--limit", type=int, default=300, help="photos of each set of --data")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument(

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from compare import METHODS_SHOWN, Row, order_of, table, view_features, view_logits
-from eval_sets import SETS, Benchmark, load_benchmark
+from eval_sets import SETS, Benchmark, data_folder, load_benchmark
 from numpy.typing import NDArray
 
 from viewvote import LoadOptions, load_encoder
@@ -137,7 +137,7 @@ def run(args: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, help="the folder of eval/; without it, --table only")
+    parser.add_argument("--data", type=data_folder, help="the folder of eval/; without it, --table only")
     parser.add_argument("--sets", nargs="+", default=list(MEASURED), choices=MEASURED)
     parser.add_argument("--limit", type=int, default=200, help="images of each set, in a fixed random order")
     parser.add_argument("--threads", type=int, default=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +31,13 @@ class Benchmark:
     classes: tuple[str, ...]
     paths: tuple[Path, ...]
     labels: tuple[int, ...]
+
+
+def data_folder(text: str) -> Path:
+    """The folder behind `--data`, where the evaluation sets are; for argparse."""
+    if not (Path(text) / "eval").is_dir():
+        raise ArgumentTypeError(f"{text} has no folder eval/ with the sets (training/README.md says which).")
+    return Path(text)
 
 
 def load_benchmark(data: Path, name: str) -> Benchmark:

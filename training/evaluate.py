@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from eval_sets import SETS, Benchmark, load_benchmark
+from eval_sets import SETS, Benchmark, data_folder, load_benchmark
 from photos import Array
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
@@ -57,7 +57,7 @@ def line(row: Row) -> str:
 def main() -> None:
     """Measure the sets named; with `--zero N` also ZERO on N images of each (0: none, -1: all)."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--data", type=data_folder, required=True)
     parser.add_argument("--model", required=True, help="onnx:FOLDER of the pack, or clip-b16")
     parser.add_argument("--sets", nargs="+", default=list(SETS))
     parser.add_argument("--precision", choices=("auto", "fp32", "int8"), default="auto")
