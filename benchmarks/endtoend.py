@@ -1,6 +1,6 @@
 """JPEG bytes to answer: every way viewvote can run against the authors' way, in one run, as ratios.
 
-    python benchmarks/endtoend.py [--quick] [--data DIR] [--limit 300] [--rounds 5] [--models vit pocket] [--write]
+    python benchmarks/endtoend.py [--quick] [--data DIR] [--limit 1000] [--rounds 5] [--models vit pocket] [--write]
                                   [--answers-of JSON]
 
 Every mode lives in a process of its own (its peak memory is its own) and sleeps until it is asked; in each round every
@@ -31,8 +31,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from accuracy import MODES, judge, load_photos
+from accuracy import MODES, judge, load_photos  # also finds the modules of training/
 from cost_plot import draw_plot
+from eval_sets import data_folder
 from modes import Mode, Worker
 from PIL import Image
 from tables import STOPPING, to_markdown, write_section
@@ -53,7 +54,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one round, few photos: to see that it runs")
     parser.add_argument("--models", nargs="*", default=["vit", "pocket"], help="vit, pocket, or nothing")
     parser.add_argument("--data", type=data_folder, help="folder with eval/imagenet, eval/pacs_sketch and metadata")
-    parser.add_argument("--limit", type=int, default=300, help="photos of each set of --data")
+    parser.add_argument("--limit", type=int, default=1000, help="photos of each set of --data")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument(
         "--answers-of", type=Path, metavar="JSON", help="take the answers from an earlier run's results"
@@ -150,7 +151,7 @@ def measure(
     labels: Sequence[str],
     any_texts: bool,
 ) -> dict[str, Any]:
-    """Per mode: seconds, CPU seconds and drawing seconds of every (photo, round), of the stream, and peak megabytes."""
+    """Per mode: seconds (all, CPU, reading, drawing) of every photo and round, of the stream, and peak megabytes."""
     with tempfile.TemporaryDirectory() as cache:
         os.environ["VIEWVOTE_CACHE"] = cache  # random class embeddings must not stay
         workers = [Worker(mode, labels, any_texts=any_texts) for mode in modes]
@@ -163,8 +164,9 @@ def measure(
             for photo, data in photos.items():
                 for worker in random.Random(number).sample(alone, len(alone)):
                     run = worker.one(data)
-                    render = sum(answer.render for answer in run.answers)
-                    single[worker.mode.name].append([photo, number, run.seconds, run.cpu, render])
+                    (answer,) = run.answers
+                    spent = [run.seconds, run.cpu, answer.read, answer.render]
+                    single[worker.mode.name].append([photo, number, *spent])
             print(f"round {number + 1} of {rounds}", file=sys.stderr, flush=True)
         for number in range(min(rounds, 3)):
             for worker in random.Random(number).sample(workers, len(workers)):

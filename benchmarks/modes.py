@@ -27,9 +27,10 @@ class Mode:
 
 @dataclass(frozen=True)
 class Answer:
-    """A class, the seconds spent on reading and drawing, the number of views, and what each view said."""
+    """A class, the seconds spent on reading and decoding and on drawing, and what each view said."""
 
     index: int
+    read: float
     render: float
     labels: NDArray[np.int64]
     entropy: NDArray[np.float64]
@@ -117,8 +118,8 @@ class _OurWay:
     def _answer(self, prediction: Any) -> Answer:
         views = prediction.trace.views
         labels = np.array([self._names[view.label] for view in views])
-        render = prediction.timings["read"] + prediction.timings["render"]
-        return Answer(prediction.index, render, labels, np.array([view.entropy for view in views]))
+        read, render = prediction.timings["read"], prediction.timings["render"]
+        return Answer(prediction.index, read, render, labels, np.array([view.entropy for view in views]))
 
 
 class _AuthorsWay:
@@ -136,7 +137,7 @@ class _AuthorsWay:
         self._reference = Reference(tower, text, encoder.image_spec, encoder.logit_scale, n_views=views)
 
     def one(self, photo: bytes) -> Answer:
-        return Answer(self._reference(photo), 0.0, np.zeros(0, dtype=np.int64), np.zeros(0))
+        return Answer(self._reference(photo), 0.0, 0.0, np.zeros(0, dtype=np.int64), np.zeros(0))
 
     def many(self, photos: list[bytes]) -> list[Answer]:
         return [self.one(photo) for photo in photos]

@@ -36,12 +36,12 @@ def to_markdown(results: dict[str, Any]) -> str:
 
 
 def cost_table(results: dict[str, Any], model: str) -> str:
-    """One row per mode: speed as a ratio to the reference, alone and in a stream, drawing's share, and memory."""
+    """One row per mode: speed as a ratio to the reference, alone and in a stream, where time goes, and memory."""
     single, stream, peak = (results[model][part] for part in ("single", "stream", "peak"))
     rows = [
-        "| mode | s per photo | x reference (quartiles) | in CPU time | drawing | stream: s per photo | x reference "
-        "| peak MB |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
+        "| mode | s per photo | x reference (quartiles) | in CPU time | decoding | drawing | stream: s per photo "
+        "| x reference | peak MB |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for mode in SHOWN:
         runs = seconds_of(results, model, mode)
@@ -49,14 +49,13 @@ def cost_table(results: dict[str, Any], model: str) -> str:
             continue
         low, middle, high = np.percentile(ratios(single["reference"], runs, column=2), [25, 50, 75])
         cpu = statistics.median(ratios(single["reference"], runs, column=3))
-        drawing = statistics.median(run[4] / run[2] for run in runs)
         flowing = stream.get(mode) or []
         cells = [
             mode,
             f"{statistics.median(run[2] for run in runs):.2f}",
             f"**{middle:.2f}** ({low:.2f}-{high:.2f})",
             f"{cpu:.2f}",
-            f"{drawing:.0%}" if drawing else "",
+            *(shares(runs, column=column) for column in (4, 5)),
             f"{statistics.median(run[1] for run in flowing):.2f}" if flowing else "",
             f"{statistics.median(ratios(stream['reference'], flowing, column=1)):.2f}" if flowing else "",
             f"{peak[mode if mode in peak else STOPPING[mode]]:.0f}",
@@ -65,8 +64,21 @@ def cost_table(results: dict[str, Any], model: str) -> str:
     return "\n".join(rows)
 
 
+def shares(runs: Iterable[list[Any]], *, column: int) -> str:
+    """The part of the time that a column's seconds are: least and most by photo; nothing where none was told."""
+    by_photo: dict[str, list[float]] = {}
+    for run in runs:
+        total = by_photo.setdefault(run[0], [0.0, 0.0])
+        total[0] += run[column]
+        total[1] += run[2]
+    found = [f"{part / whole:.0%}" for part, whole in sorted(by_photo.values(), key=lambda pair: pair[0] / pair[1])]
+    if not any(part for part, _ in by_photo.values()):
+        return ""
+    return found[0] if found[0] == found[-1] else f"{found[0]}-{found[-1]}"
+
+
 def seconds_of(results: dict[str, Any], model: str, mode: str, *, photos: str = "imagenet") -> list[list[Any]]:
-    """A mode's [photo, round, seconds, CPU seconds, drawing seconds]; of stopping modes the mean over views used."""
+    """A mode's [photo, round, seconds: all, CPU, reading, drawing]; of stopping modes the mean over views used."""
     single = results[model]["single"]
     if mode not in STOPPING:
         return list(single[mode])
@@ -76,7 +88,7 @@ def seconds_of(results: dict[str, Any], model: str, mode: str, *, photos: str = 
         return []
     runs = []
     for position, (photo, number, *_) in enumerate(single["reference"]):
-        costs = np.array([fixed[n][position][2:] for n in sorted(fixed)], dtype=float)  # (budgets, 3)
+        costs = np.array([fixed[n][position][2:] for n in sorted(fixed)], dtype=float)  # (budgets, 4)
         mean = [float(np.mean(np.interp(used, sorted(fixed), column))) for column in costs.T]
         runs.append([photo, number, *mean])
     return runs
@@ -106,10 +118,15 @@ def quality_table(quality: list[dict[str, Any]]) -> str:
     for row in quality:
         views = "64" if not sum(row["used"]) else f"{np.mean(row['used']):.1f}"
         cells = [row["set"], row["mode"], str(row["n"]), f"{row['accuracy']:.1f} ± {row['half']:.1f}"]
-        own = row["same as full budget"]
-        cells += [f"{row['same']:.1f}%", "" if own is None else f"{own:.1f}%", views]
+        own = row.get("same as full budget")
+        cells += [f"{row['same']:.1f}%", "" if own is None else interval(own), views]
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
+
+
+def interval(rate: dict[str, float]) -> str:
+    """A rate and its 95% interval in per cent."""
+    return f"{100 * rate['value']:.1f}% ({100 * rate['low']:.1f}-{100 * rate['high']:.1f})"
 
 
 def labels_table(labels: dict[str, list[list[float]]]) -> str:

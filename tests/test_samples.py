@@ -68,6 +68,19 @@ def test_what_is_drawn_is_not_drawn_again(decoded):
     assert len(decoded) == 1
 
 
+def test_decoding_counts_as_reading_and_not_as_drawing(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(samples, "perf_counter", lambda: clock[0])
+    original = Photo.levels
+
+    def levels(self, factors=(1,)):
+        clock[0] += 5
+        return original(self, factors)
+
+    monkeypatch.setattr(Photo, "levels", levels)
+    assert prepare(jpeg(90, 60), SPEC, n_views=8, seed=0).timings == {"read": 5, "render": 0}
+
+
 def test_first_may_exceed_the_views():
     assert len(prepare(jpeg(90, 60), SPEC, n_views=3, seed=0, first=8).pixels) == 3
 

@@ -81,8 +81,8 @@ class Sample:
         if end <= self._begun:
             return
         self._wait()
+        levels = self._levels or self._decode()
         start = perf_counter()
-        levels = self._levels or self.photo.levels(reductions(self.views, self._spec))
         views = self.views[self._begun : end]
         if self._draw_views is None:
             self._ahead = Drawing(levels, views, self._spec)
@@ -105,6 +105,12 @@ class Sample:
         box = source_box(self.photo.size, spec)
         views = [self.views[i] for i in chosen]
         return render_views(self.photo, [View(box, flip=False, source=True) if v.source else v for v in views], spec)
+
+    def _decode(self) -> dict[int, Image.Image]:
+        start = perf_counter()
+        levels = self.photo.levels(reductions(self.views, self._spec))
+        self.timings["read"] += perf_counter() - start
+        return levels
 
     def _wait(self) -> None:
         if self._ahead is not None:

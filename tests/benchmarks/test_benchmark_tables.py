@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from accuracy import winner
 from modes import Answer
-from tables import BEGIN, END, cost_table, seconds_of, write_section
+from tables import BEGIN, END, cost_table, quality_table, seconds_of, shares, write_section
 
 from viewvote.methods.base import ViewLogits
 from viewvote.methods.zero import Zero
@@ -16,7 +16,7 @@ def test_the_winner_among_the_first_views_is_the_vote_on_their_logits(n):
     ties = 0
     for seed in range(40):
         logits = np.random.default_rng(seed).normal(0, 2, (64, 5)).astype(np.float32)
-        answer = Answer(0, 0.0, logits.argmax(axis=1), entropy_of(log_softmax(logits)))
+        answer = Answer(0, 0.0, 0.0, logits.argmax(axis=1), entropy_of(log_softmax(logits)))
         expected = Zero().decide(ViewLogits(logits=logits[None, :n]))[0]
         ties += expected.tie_break is not None
         assert winner(answer, n) == expected.index
@@ -25,8 +25,8 @@ def test_the_winner_among_the_first_views_is_the_vote_on_their_logits(n):
 
 def results(**quality):
     """One photo, one round: the reference takes 9 s, int8 takes 4 s for 64 views and 0.5 s for 8."""
-    single = {"reference": [["p", 0, 9.0, 18.0, 0.0]], "int8": [["p", 0, 4.0, 8.0, 0.4]]}
-    single["int8, 8 views"] = [["p", 0, 0.5, 1.0, 0.05]]
+    single = {"reference": [["p", 0, 9.0, 18.0, 0.0, 0.0]], "int8": [["p", 0, 4.0, 8.0, 0.2, 0.4]]}
+    single["int8, 8 views"] = [["p", 0, 0.5, 1.0, 0.2, 0.05]]
     model = {
         "single": single | {"torch": [], "fp32": []},
         "stream": {"reference": [[0, 8.0, 16.0]], "int8": [[0, 2.0, 4.0]]},
@@ -36,7 +36,8 @@ def results(**quality):
 
 def test_the_cost_of_stopping_is_the_mean_over_the_views_it_used():
     found = results(set="imagenet", mode="int8, adaptive", used=[8, 36, 64])
-    assert seconds_of(found, "pocket", "int8, adaptive") == [["p", 0, 2.25, 4.5, pytest.approx(0.225)]]  # 36: halfway
+    ((photo, number, *spent),) = seconds_of(found, "pocket", "int8, adaptive")
+    assert (photo, number, spent) == ("p", 0, pytest.approx([2.25, 4.5, 0.2, 0.225]))  # 36 views: halfway
     assert seconds_of(found, "pocket", "int8, adaptive", photos="pacs_sketch") == []
 
 
@@ -44,10 +45,24 @@ def test_the_table_gives_ratios_to_the_reference():
     found = results(set="imagenet", mode="int8, adaptive", used=[8, 36, 64])
     rows = [line for line in cost_table(found, "pocket").splitlines() if line.startswith(("| int8", "| ref"))]
     assert rows == [
-        "| reference | 9.00 | **1.00** (1.00-1.00) | 1.00 |  | 8.00 | 1.00 | 900 |",
-        "| int8 | 4.00 | **2.25** (2.25-2.25) | 2.25 | 10% | 2.00 | 4.00 | 100 |",
-        "| int8, adaptive | 2.25 | **4.00** (4.00-4.00) | 4.00 | 10% |  |  | 100 |",
+        "| reference | 9.00 | **1.00** (1.00-1.00) | 1.00 |  |  | 8.00 | 1.00 | 900 |",
+        "| int8 | 4.00 | **2.25** (2.25-2.25) | 2.25 | 5% | 10% | 2.00 | 4.00 | 100 |",
+        "| int8, adaptive | 2.25 | **4.00** (4.00-4.00) | 4.00 | 9% | 10% |  |  | 100 |",
     ]
+
+
+def test_shares_are_told_from_the_least_photo_to_the_most():
+    runs = [["small", 0, 1.0, 2.0, 0.0, 0.1], ["small", 1, 3.0, 2.0, 0.0, 0.1], ["large", 0, 2.0, 2.0, 0.5, 0.4]]
+    assert shares(runs, column=4) == "0%-25%"
+    assert shares(runs, column=5) == "5%-20%"  # small: 0.2 of 4 s
+    assert shares(runs[:1], column=4) == ""
+
+
+def test_agreement_is_told_with_its_interval():
+    row = {"set": "imagenet", "mode": "int8, adaptive", "n": 2, "accuracy": 50.0, "half": 9.0, "same": 75.0}
+    row |= {"used": [8, 16], "same as full budget": {"value": 0.991, "low": 0.98, "high": 0.996, "n": 2}}
+    line = quality_table([row]).splitlines()[-1]
+    assert line == "| imagenet | int8, adaptive | 2 | 50.0 ± 9.0 | 75.0% | 99.1% (98.0-99.6) | 12.0 |"
 
 
 def test_only_the_section_between_the_marks_is_replaced(tmp_path):
