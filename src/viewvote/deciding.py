@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .encoders import Encoder
-from .encoders.text_head import TextHead
+from .encoders.text_head import BLOCK, TextHead
 from .errors import UsageError
 from .evidence import gather_evidence
 from .methods import Decision, Episode, Method, StreamingMethod, Teacher, TuningMethod, ViewLogits
@@ -34,15 +34,14 @@ class Answerer:
     abstain_below: float
     evidence: bool
 
-    def logits(self, features: Float32, *, rows: int) -> Float32:
-        """The logits (views, classes) of one image's views, computed alone and as one product of `rows` rows.
+    def logits(self, features: Float32, known: Float32) -> Float32:
+        """The logits (views, classes) of one image's views; `known` are those of the first ones, from earlier rounds.
 
-        The last bits of a matrix product depend on its shape. With the budget's rows, the first views of a full run
-        have the same logits as those of an image that stops there.
+        Whole blocks of them stay as they are. So the first views of a full run have the same logits to the last bit as
+        those of an image that stops there, and no product is computed twice.
         """
-        padded = np.zeros((rows, features.shape[1]), dtype=np.float32)
-        padded[: len(features)] = features
-        return self.text_head.logits(padded, self.encoder)[: len(features)]
+        whole = len(known) - len(known) % BLOCK
+        return np.concatenate([known[:whole], self.text_head.logits(features[whole:], self.encoder)])
 
     def predict(
         self,

@@ -33,6 +33,7 @@ class Rounds:
         self._rule = rule
         self._ends = list(ends)
         self._features = np.zeros((0, answerer.encoder.dim), dtype=np.float32)
+        self._logits = np.zeros((0, len(answerer.labels)), dtype=np.float32)
         self._encode = self._look = 0.0  # seconds
         self._said: dict[int, Float32] = {}  # the teacher's logits of views it was asked about
 
@@ -52,7 +53,7 @@ class Rounds:
         self._encode += seconds
         self._ends.pop(0)
         try:
-            logits = self._answerer.logits(self._features, rows=len(self._sample.views))
+            self._logits = logits = self._answerer.logits(self._features, self._logits)
             stop = self._stop(logits)
             self._look += perf_counter() - start
             if stop is None and self._ends:

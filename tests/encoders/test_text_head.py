@@ -11,7 +11,7 @@ import pytest
 
 from viewvote.encoders import text_head
 from viewvote.encoders.cache import default_cache_dir
-from viewvote.encoders.text_head import build_text_head, encode_classes, steady_product
+from viewvote.encoders.text_head import BLOCK, TextHead, build_text_head, class_tiles, encode_classes, steady_product
 from viewvote.encoders.toy import ToyEncoder
 
 
@@ -127,11 +127,11 @@ SHAPES = [(64, 1000, 512), (64, 10, 512), (1, 1000, 512), (300, 101, 768), (5, 1
 PRODUCT = """
 import numpy as np
 from hashlib import sha256
-from viewvote.encoders.text_head import steady_product
+from viewvote.encoders.text_head import class_tiles, steady_product
 rng = np.random.default_rng(0)
 for views, classes, dim in SHAPES:
     left, right = (rng.standard_normal((n, dim), dtype=np.float32) for n in (views, classes))
-    print(sha256(np.ascontiguousarray(steady_product(left, right)).tobytes()).hexdigest())
+    print(sha256(np.ascontiguousarray(steady_product(left, class_tiles(right))).tobytes()).hexdigest())
 """
 
 
@@ -139,9 +139,23 @@ for views, classes, dim in SHAPES:
 def test_the_product_is_that_of_the_matrices(views, classes, dim):
     rng = np.random.default_rng(0)
     left, right = (rng.standard_normal((n, dim), dtype=np.float32) for n in (views, classes))
-    product = steady_product(left, right)
+    product = steady_product(left, class_tiles(right))
+    assert not product[:, classes:].any()
+    product = product[:, :classes]
     assert product.dtype == np.float32
-    np.testing.assert_allclose(product, left.astype(np.float64) @ right.T.astype(np.float64), atol=1e-4)
+    np.testing.assert_allclose(product, left.astype(np.float64) @ right.T.astype(np.float64), rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.parametrize("classes", [1, 70, 1000])
+def test_logits_of_whole_blocks_have_the_same_bits_whatever_follows(classes):
+    rng = np.random.default_rng(0)
+    views, texts = (rng.standard_normal((n, 512), dtype=np.float32) for n in (64, classes))
+    head = TextHead(texts, cached=False)
+    full = head.logits(views, ToyEncoder())
+    for n in (BLOCK, 3 * BLOCK, 64):
+        assert head.logits(views[:n], ToyEncoder()).tobytes() == full[:n].tobytes()
+    part = head.logits(views[: BLOCK // 2], ToyEncoder())  # filled up with zeros: the rows do not see each other
+    assert part.tobytes() == full[: BLOCK // 2].tobytes()
 
 
 def test_logits_have_the_same_bits_on_any_number_of_threads():

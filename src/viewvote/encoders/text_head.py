@@ -4,6 +4,7 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -43,30 +44,48 @@ class TextHead:
         return self.features.T
 
     def logits(self, image_features: Float32, encoder: Encoder) -> Float32:
-        """Scaled logits (views, classes) of unit image features, at the model's own scale."""
+        """Scaled logits (views, classes) of unit image features, at the model's own scale.
+
+        Rows are computed `BLOCK` at a time: those of whole blocks are the same bits whatever rows follow.
+        """
         scale, bias = np.float32(encoder.logit_scale), np.float32(encoder.logit_bias)
-        return scale * steady_product(image_features, self.features) + bias
+        return scale * steady_product(image_features, self._tiles)[:, : len(self.features)] + bias
+
+    @cached_property
+    def _tiles(self) -> Float32:
+        return class_tiles(self.features)
 
 
-TILE = 4
+BLOCK = 8
+"""Views whose logits are one product of matrices."""
+
 ON_ONE_THREAD = 2**18
 """Multiplications up to which OpenBLAS leaves a product of matrices to one thread."""
 
 
-def steady_product(left: Float32, right: Float32) -> Float32:
-    """left @ right.T (views, classes) with the same bits on any number of threads.
+def class_tiles(features: Float32) -> Float32:
+    """Class embeddings (classes, dim) as tiles (tiles, dim, width) that BLAS need not share; the last ends in zeros."""
+    classes, dim = features.shape
+    width = min(max(1, ON_ONE_THREAD // (BLOCK * dim)), max(1, classes))
+    tiles = np.zeros((-(-classes // width), width, dim), dtype=np.float32)
+    tiles.reshape(-1, dim)[:classes] = features
+    return np.ascontiguousarray(tiles.transpose(0, 2, 1))
 
-    BLAS adds up in another order when it shares a product among threads, so a machine with more cores, or a worker
-    that is given fewer, would differ in the last bits. Here the classes go through it four at a time, in pieces that it
-    does not share: 3 ms instead of 1 for 64 views and 1000 classes of 512 numbers.
+
+def steady_product(left: Float32, tiles: Float32) -> Float32:
+    """Products (views, tiles x width) of rows (views, dim) and `class_tiles`, the same bits on any number of threads.
+
+    BLAS adds up in another order when it shares a product among threads, or when its shape is another. So a machine
+    with more cores, or an image that stops after fewer views, would differ in the last bits. Here every product has
+    `BLOCK` rows and is too small to share: 7 ms instead of 12 for 64 views and 10,000 classes of 512 numbers.
     """
-    classes, dim = right.shape
-    tiles = np.zeros((-(-classes // TILE), TILE, dim), dtype=np.float32)
-    tiles.reshape(-1, dim)[:classes] = right
-    rows = max(1, ON_ONE_THREAD // (TILE * dim))
-    pieces = [left[i : i + rows] @ tiles.transpose(0, 2, 1) for i in range(0, max(1, len(left)), rows)]
-    product = np.concatenate(pieces, axis=1)  # (tiles, views, TILE)
-    return product.transpose(1, 0, 2).reshape(len(left), len(tiles) * TILE)[:, :classes]
+    rows = np.zeros((-(-len(left) // BLOCK) * BLOCK, left.shape[1]), dtype=np.float32)
+    rows[: len(left)] = left
+    product = np.empty((len(rows), tiles.shape[0], tiles.shape[2]), dtype=np.float32)  # (views, tiles, width)
+    for start in range(0, len(rows), BLOCK):
+        block = slice(start, start + BLOCK)
+        product[block] = (rows[block] @ tiles).transpose(1, 0, 2)
+    return product.reshape(len(rows), tiles.shape[0] * tiles.shape[2])[: len(left)]
 
 
 def build_text_head(
