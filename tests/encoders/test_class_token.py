@@ -7,7 +7,12 @@ open_clip = pytest.importorskip("open_clip")
 
 from open_clip.transformer import VisionTransformer  # noqa: E402
 
-from viewvote.encoders.class_token import class_token_features, reads_class_token  # noqa: E402
+from viewvote.encoders.class_token import (  # noqa: E402
+    class_token_features,
+    own_attention,
+    reads_class_token,
+    written_out_attention,
+)
 
 
 def tower(**changes):
@@ -20,14 +25,15 @@ def tower(**changes):
     return visual
 
 
+@pytest.mark.parametrize("attend", [own_attention, written_out_attention])
 @pytest.mark.parametrize(
     "changes", [{}, {"ls_init_value": 0.1}, {"final_ln_after_pool": True}, {"no_ln_pre": True}, {"pool_type": "tok"}]
 )
-def test_the_class_token_alone_gives_the_features_of_the_whole_tower(changes):
+def test_the_class_token_alone_gives_the_features_of_the_whole_tower(changes, attend):
     visual = tower(**changes)
     pixels = torch.randn(5, 3, 32, 32)
     assert reads_class_token(visual)
-    torch.testing.assert_close(class_token_features(visual, pixels), visual(pixels), rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(class_token_features(visual, pixels, attend), visual(pixels), rtol=1e-4, atol=1e-5)
 
 
 def test_a_tower_without_a_projection_gives_its_wide_features():

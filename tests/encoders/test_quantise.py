@@ -47,6 +47,12 @@ def test_products_with_weights_become_int8_and_those_of_attention_stay_float(gra
     assert sorted(rounded) == [0, 0, 0, 2, 2]  # query x key, weights x value and the last projection; patches and qkv
 
 
+def test_what_the_products_of_a_transformer_give_is_not_rounded_again(graphs):
+    graph = onnx.load(graphs[1]).graph
+    given = {name for node in graph.node if node.op_type in ("MatMul", "Gemm") for name in node.output}
+    assert not [node for node in graph.node if node.op_type == "QuantizeLinear" and node.input[0] in given]
+
+
 def test_the_int8_tower_gives_nearly_the_same_features(graphs):
     pixels = np.random.default_rng(9).standard_normal((1, 3, 16, 16)).astype(np.float32)
     exact, rounded = (open_session(path).run({"pixel_values": pixels}, output="image_embeds") for path in graphs)

@@ -78,9 +78,11 @@ def _open_clip_parts(encoder: Any, model: Any, tokenizer: Any) -> ExportParts:
 
 
 def _open_clip_vision(model: Any) -> Callable[[torch.Tensor], Any]:
-    from ..class_token import class_token_features, reads_class_token  # open_clip is there: this is its model
+    from ..class_token import class_token_features, reads_class_token, written_out_attention  # it is open_clip's model
 
-    return partial(class_token_features, model.visual) if reads_class_token(model.visual) else model.encode_image
+    if not reads_class_token(model.visual):
+        return model.encode_image  # type: ignore[no-any-return]
+    return partial(class_token_features, model.visual, attend=written_out_attention)
 
 
 def _transformers_parts(encoder: Any, model: Any, tokenizer: Any) -> ExportParts:

@@ -11,6 +11,7 @@ from ...types import Float32
 if TYPE_CHECKING:
     import onnx
 
+_PRODUCTS = ["MatMul", "Gemm"]
 _CONVOLUTION = ("Conv", "Gemm", "MatMul", "Add", "Mul", "Clip", "GlobalAveragePool")
 _TRANSFORMER = ("Conv", "Gemm", "MatMul")
 
@@ -20,8 +21,9 @@ def quantise(source: Path, target: Path, *, pixels: Iterable[Float32]) -> None:
 
     Weights keep 7 bits: CPUs with AVX2 but without VNNI add two 8-bit products in 16 bits, which saturates with full
     weights. Depthwise convolutions, the most sensitive and summed in 32 bits everywhere, keep 8. Only products with
-    constant weights are quantised: in attention, both sides vary, and softmax needs range. The last projection and what
-    follows it stay in float32: they cost nothing, and parts of a feature may be much shorter than others.
+    constant weights are quantised: in attention, both sides vary, and softmax needs range; and what a transformer's
+    products give is not rounded again, for norms and activations take it as it is. The last projection and what follows
+    it stay in float32: they cost nothing, and parts of a feature may be much shorter than others.
     """
     import onnx
     from onnxruntime.quantization import QuantFormat, QuantType, quantize_static
@@ -49,7 +51,10 @@ def quantise(source: Path, target: Path, *, pixels: Iterable[Float32]) -> None:
                 reduce_range=True,
                 activation_type=QuantType.QUInt8,
                 weight_type=QuantType.QInt8,
-                extra_options={"TensorQuantOverrides": _depthwise_overrides(model.graph)},
+                extra_options={
+                    "TensorQuantOverrides": _depthwise_overrides(model.graph),
+                    "OpTypesToExcludeOutputQuantization": _PRODUCTS if is_transformer else [],
+                },
             )
         finally:
             logging.getLogger().removeFilter(_no_advice)
