@@ -26,11 +26,13 @@ from viewvote.encoders.onnx_pack import OnnxEncoder
 from viewvote.encoders.text_head import TextHead, build_text_head
 from viewvote.methods import ViewLogits
 from viewvote.methods.zero import Zero
+from viewvote.metrics.paired import mcnemar
 from viewvote.prompts import resolve_templates
 from viewvote.types import Int64
 
 MEASURED = ("imagenet", "oxford_pets", "caltech101", "eurosat", *(name for name in SETS if name.startswith("pacs")))
 CASCADES = {f"pocket, clip-b16 votes, keep {keep}": Zero(keep=keep) for keep in (0.1, 0.3)}
+LEVEL = 0.05
 RECORDS = Path(__file__).parent / "results" / "real-clip.jsonl"
 
 Line = dict[str, Any]
@@ -110,7 +112,37 @@ def show(lines: Iterable[Line]) -> None:
     plain = {row.dataset: row for row in rows if row.method == "zero-shot"}
     results = [row.to_dict(plain[row.dataset]) for row in rows]
     print(table(results, [*METHODS_SHOWN, *CASCADES]))
-    print("* differs from zero-shot on the same images (exact McNemar, p < 0.05, not corrected for many tests)")
+    print("* differs from zero-shot on the same images (exact McNemar, p < 0.05, not corrected for many tests)\n")
+    print(paired_table(rows))
+    print("images gained / lost against zero-shot; * p < 0.05 (exact McNemar), ** also after Holm's correction for all")
+
+
+def paired_table(rows: Iterable[Row]) -> str:
+    """Images that each method gains and loses against zero-shot, set by set."""
+    rows = list(rows)
+    plain = {row.dataset: row.right for row in rows if row.method == "zero-shot"}
+    tests = {(row.dataset, row.method): mcnemar(plain[row.dataset], row.right) for row in rows}
+    tests = {key: test for key, test in tests.items() if key[1] != "zero-shot"}
+    certain = dict(zip(tests, holm([test.exact for test in tests.values()]), strict=True))
+    titles = list(dict.fromkeys(method for _, method in tests))
+    lines = ["| set | n | " + " | ".join(titles) + " |", "|---" * (len(titles) + 2) + "|"]
+    for name, right in plain.items():
+        cells = []
+        for title in titles:
+            test = tests[name, title]
+            mark = "**" if certain[name, title] < LEVEL else "*" if test.exact < LEVEL else ""
+            cells.append(f"{test.only_second} / {test.only_first}{mark}")
+        lines.append(f"| {name} | {len(right)} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def holm(p_values: list[float]) -> list[float]:
+    """The p-values corrected for being many (Holm's step-down: each at least the one before it)."""
+    corrected = np.empty(len(p_values))
+    order = np.argsort(p_values, kind="stable")
+    factors = len(p_values) - np.arange(len(p_values))
+    corrected[order] = np.minimum(1.0, np.maximum.accumulate(np.array(p_values)[order] * factors))
+    return [float(p) for p in corrected]
 
 
 def load(model: str, threads: int) -> OnnxEncoder:

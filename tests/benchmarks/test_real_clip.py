@@ -2,10 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
 
 pytest.importorskip("onnxruntime")
-from real_clip import CASCADES, MEASURED, METHODS_SHOWN, RECORDS, read, rows_of
+from compare import Row
+from real_clip import CASCADES, MEASURED, METHODS_SHOWN, RECORDS, holm, paired_table, read, rows_of
 
 
 def line(name, target, said):
@@ -40,3 +42,26 @@ def test_a_cut_line_is_dropped_and_other_models_are_refused(tmp_path):
         read(path, {"pocket": "b"})
     path.write_text('{"mod')
     assert read(path) == []
+
+
+def test_holm_multiplies_the_least_by_all_the_next_by_one_less():
+    assert holm([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])  # 0.04 x 1 may not fall below 0.03 x 2
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+def test_the_paired_table_counts_gains_and_losses_and_marks_what_is_beyond_chance():
+    right = {
+        "zero-shot": [1] * 12 + [0],
+        "worse": [0] * 12 + [0],
+        "seven": [0] * 7 + [1] * 5 + [0],
+        "equal": [0, *[1] * 12],
+    }
+    rows = [Row("eurosat", name, np.array(hits, bool), np.zeros(13), np.zeros(13)) for name, hits in right.items()]
+    head, _, line = paired_table(rows).splitlines()
+    assert head == "| set | n | worse | seven | equal |"
+    assert line == "| eurosat | 13 | 0 / 12** | 0 / 7** | 1 / 1 |"  # p 2/2^12, 2/2^7 = 0.0156 and twice that, 1
+    pair = [*rows[:2], Row("eurosat", "six", np.array([0] * 6 + [1] * 6 + [0], bool), np.zeros(13), np.zeros(13))]
+    assert paired_table(pair).splitlines()[-1].endswith("| 0 / 6** |")  # 2/2^6 = 0.031, the larger of two p-values
+    many = [*rows, Row("eurosat", "six", pair[-1].right, np.zeros(13), np.zeros(13))]
+    assert paired_table(many).splitlines()[-1].endswith("| 0 / 6* |")  # 0.031 x 2 is beyond the level
