@@ -1,0 +1,94 @@
+"""Adaptive views on OpenAI's own CLIP features: views looked at, and how often the answer is that of all 64.
+
+    python benchmarks/real_clip_adaptive.py --data DIR [--disagreement 0.01] [--cache runs/real-clip]
+
+Looks at the images whose features `real_clip.py` has left in --cache on this machine, with the thresholds that ship,
+which were fitted to another model.
+"""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from compare import VIEWS, Benchmark
+from eval_sets import data_folder, load_benchmark
+from numpy.typing import NDArray
+from real_clip import MEASURED, load
+
+from viewvote.encoders.onnx_pack import OnnxEncoder
+from viewvote.encoders.text_head import build_text_head
+from viewvote.methods import ViewLogits
+from viewvote.methods.zero import Zero
+from viewvote.metrics.accuracy import Rate, rate_of
+from viewvote.prompts import resolve_templates
+from viewvote.stopping import Adaptive, StoppingRule
+from viewvote.types import Float32
+from viewvote.vote import entropy_of, log_softmax
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One image: how many views were looked at, and whether they and all of them answer alike and rightly."""
+
+    views: int
+    same: bool
+    right: bool
+    full_right: bool
+
+
+def stopped(logits: Float32, rule: StoppingRule, target: int, method: Zero) -> Outcome:
+    """What the rule does with an image's logits (views, classes)."""
+    entropy, labels = entropy_of(log_softmax(logits)), logits.argmax(axis=1)
+    views = next(n for n in rule.rounds if n == len(logits) or rule.settled(labels[:n], entropy[:n]))
+    found, full = (method.decide(ViewLogits(logits[None, :n]))[0].index for n in (views, len(logits)))
+    return Outcome(views, found == full, found == target, full == target)
+
+
+def outcomes(encoder: OnnxEncoder, bench: Benchmark, cache: Path, rule: StoppingRule, method: Zero) -> list[Outcome]:
+    """Those of the set's images whose features are there."""
+    path = cache / encoder.vision_fingerprint / f"{bench.name}.npy"
+    if not path.exists():
+        return []
+    stored: NDArray[np.float32] = np.load(path, mmap_mode="r")
+    head = build_text_head(encoder, bench.classes, templates=resolve_templates("photo"))
+    there = [i for i in range(len(stored)) if stored[i].any()]
+    return [stopped(head.logits(stored[i], encoder), rule, bench.labels[i], method) for i in there]
+
+
+def line(name: str, found: Sequence[Outcome]) -> str:
+    """A row of the table."""
+    everyone = np.ones(len(found), dtype=bool)
+    same, right, full = (
+        rate_of(np.array([getattr(one, what) for one in found]), everyone) for what in ("same", "right", "full_right")
+    )
+    views = np.mean([one.views for one in found])
+    return f"| {name} | {len(found)} | {views:.1f} | {percent(same)} | {percent(right)} | {percent(full)} |"
+
+
+def percent(rate: Rate) -> str:
+    return f"{100 * rate.value:.1f} ({100 * rate.low:.1f}-{100 * rate.high:.1f})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=data_folder, required=True)
+    parser.add_argument("--disagreement", type=float, default=0.01)
+    parser.add_argument("--cache", type=Path, default=Path("runs/real-clip"))
+    args = parser.parse_args()
+    method = Zero()
+    rule = Adaptive(budget=VIEWS, disagreement=args.disagreement).rule(keep=method.keep)
+    encoder = load("clip-b16", threads=0)
+    print("| set | n | views | same answer, % | accuracy, % | of all 64, % |\n|---|---|---|---|---|---|")
+    every: list[Outcome] = []
+    for name in MEASURED:
+        found = outcomes(encoder, load_benchmark(args.data, name), args.cache, rule, method)
+        every += found
+        if found:
+            print(line(name, found), flush=True)
+    print(line("together", every) if every else f"no features in {args.cache}: run benchmarks/real_clip.py first")
+
+
+if __name__ == "__main__":
+    main()
