@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from adaptive import percent
 from compare import VIEWS, Benchmark
 from eval_sets import data_folder, load_benchmark
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from viewvote.encoders.onnx_pack import OnnxEncoder
 from viewvote.encoders.text_head import build_text_head
 from viewvote.methods import ViewLogits
 from viewvote.methods.zero import Zero
-from viewvote.metrics.accuracy import Rate, rate_of
+from viewvote.metrics.accuracy import rate_of
 from viewvote.prompts import resolve_templates
 from viewvote.stopping import Adaptive, StoppingRule
 from viewvote.types import Float32
@@ -65,10 +66,6 @@ def line(name: str, found: Sequence[Outcome]) -> str:
     )
     views = np.mean([one.views for one in found])
     return f"| {name} | {len(found)} | {views:.1f} | {percent(same)} | {percent(right)} | {percent(full)} |"
-
-
-def percent(rate: Rate) -> str:
-    return f"{100 * rate.value:.1f} ({100 * rate.low:.1f}-{100 * rate.high:.1f})"
 
 
 def main() -> None:

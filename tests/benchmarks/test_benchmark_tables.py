@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from accuracy import winner
+from cost_plot import draw_plot
 from modes import Answer
 from tables import BEGIN, END, cost_table, quality_table, seconds_of, shares, write_section
 
@@ -63,6 +64,24 @@ def test_agreement_is_told_with_its_interval():
     row |= {"used": [8, 16], "same as full budget": {"value": 0.991, "low": 0.98, "high": 0.996, "n": 2}}
     line = quality_table([row]).splitlines()[-1]
     assert line == "| imagenet | int8, adaptive | 2 | 50.0 ± 9.0 | 75.0% | 99.1% (98.0-99.6) | 12.0 |"
+
+
+def test_the_plot_shows_exact_stopping_at_the_accuracy_of_all_views(tmp_path):
+    pytest.importorskip("matplotlib")
+    single = {"reference": [["p", 0, 9.0, 18.0, 0.0, 0.0]]}
+    for precision in ("fp32", "int8"):
+        single |= {precision: [["p", 0, 4.0, 8.0, 0.2, 0.4]], f"{precision}, 8 views": [["p", 0, 0.5, 1.0, 0.2, 0.05]]}
+    rows = [
+        {"mode": mode, "accuracy": 70.0, "used": [64], "fewer": {"8": 60.0, "64": 70.0}} for mode in ("fp32", "int8")
+    ]
+    rows += [{"mode": mode, "accuracy": 10.0, "used": [60]} for mode in ("reference", "fp32, exact stop")]
+    rows += [{"mode": "int8, adaptive", "accuracy": 65.0, "used": [8]}]
+    quality = [row | {"set": "imagenet", "n": 5} for row in rows]
+    draw_plot({"pocket": {"single": single}, "quality": quality}, tmp_path / "plot.svg")
+    texts = (tmp_path / "plot.svg").read_text()
+    assert "<!-- fp32, exact stop: fp32's answers -->" in texts
+    assert "<!-- 60 -->" in texts  # the axis ends with what was measured on all photographs
+    assert "<!-- 20 -->" not in texts
 
 
 def test_only_the_section_between_the_marks_is_replaced(tmp_path):
