@@ -20,6 +20,7 @@ from real_clip import MEASURED, load
 
 from viewvote.encoders.onnx_pack import OnnxEncoder
 from viewvote.encoders.text_head import build_text_head
+from viewvote.errors import UsageError
 from viewvote.methods import ViewLogits
 from viewvote.methods.zero import Zero
 from viewvote.metrics.accuracy import rate_of
@@ -75,7 +76,10 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=Path("runs/real-clip"))
     args = parser.parse_args()
     method = Zero()
-    rule = Adaptive(budget=VIEWS, disagreement=args.disagreement).rule(keep=method.keep)
+    try:
+        rule = Adaptive(budget=VIEWS, disagreement=args.disagreement).rule(keep=method.keep)
+    except UsageError as error:
+        parser.error(str(error))
     encoder = load("clip-b16", threads=0)
     print("| set | n | views | same answer, % | accuracy, % | of all 64, % |\n|---|---|---|---|---|---|")
     every: list[Outcome] = []
