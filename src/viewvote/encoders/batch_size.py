@@ -62,7 +62,7 @@ def measure_batch(encoder: Encoder, *, sizes: Iterable[int] = SIZES, seconds: fl
     per_view: dict[int, float] = {}
     for size in sizes:
         begun = perf_counter()
-        if per_view and begun - start > seconds:
+        if per_view and begun - start >= seconds:
             break
         encoder.encode_images(views[:size])
         per_view[size] = (perf_counter() - begun) / size
