@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from as_process import LABELS, viewvote
 from PIL import Image
-from test_classify import LABELS, viewvote
 
 from record_files import draw_logits, voted_record, write_records
 from viewvote.arguments import asked_views

@@ -2,9 +2,9 @@
 
 import json
 
+from as_process import viewvote
 from miniature import build, colour_folders
 from PIL import Image
-from test_classify import viewvote
 
 
 def lines(done):

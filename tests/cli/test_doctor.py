@@ -4,7 +4,7 @@ import json
 import tomllib
 from pathlib import Path
 
-from test_classify import viewvote
+from as_process import viewvote
 
 
 def test_the_doctor_passes_here():

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from as_process import viewvote
 from PIL import Image
-from test_classify import viewvote
 
 
 def test_an_interrupt_while_the_command_is_imported_is_no_traceback(tmp_path):

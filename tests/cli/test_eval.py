@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
+from as_process import viewvote
 from miniature import build
-from test_classify import viewvote
 from typer.testing import CliRunner
 
 from colour_runs import colour_folder, lines_of, spoil, thresholds
