@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -41,15 +42,35 @@ def pick_centres(concepts: list[Concept]) -> list[int]:
     return sorted(common + [i for i, c in enumerate(concepts) if c["kind"] != "kin"])
 
 
-def fit_text(cache: Path, targets: Array) -> tuple[Array, Array]:
-    """Centres and mixing weights of the kernel ridge regression from sentence vectors to places."""
-    record = json.loads((cache / "texts.json").read_text())
-    picked = pick_centres(record["concepts"])
-    codes, steps = quantise(first_sentences(cache, picked), axis=0)
-    centres = codes * steps  # what the pack will store
-    noise = np.array([NOISE[record["concepts"][i]["kind"]] for i in picked], np.float32)
-    factor = cho_factor(kernel(centres, centres) + np.diag(noise), lower=True, overwrite_a=True)
-    return centres, cho_solve(factor, targets[picked]).astype(np.float32)
+@dataclass(frozen=True)
+class TextSystem:
+    """The kernel ridge regression from sentence vectors to places, before the places are known."""
+
+    picked: list[int]  # the concepts that are centres
+    centres: Array  # (centres, sentence dim)
+    factor: tuple[Array, bool]  # of the kernel matrix with its noise
+
+    @classmethod
+    def of(cls, cache: Path) -> TextSystem:
+        """The one of the cached texts."""
+        concepts = json.loads((cache / "texts.json").read_text())["concepts"]
+        picked = pick_centres(concepts)
+        codes, steps = quantise(first_sentences(cache, picked), axis=0)
+        centres = codes * steps  # what the pack will store
+        noise = np.array([NOISE[concepts[i]["kind"]] for i in picked], np.float32)
+        factor = cho_factor(kernel(centres, centres) + np.diag(noise), lower=True, overwrite_a=True)
+        return cls(picked, centres, factor)
+
+    def mix(self, places: Array) -> Array:
+        """The mixing weights (centres, dim) that take the centres to their places."""
+        return cho_solve(self.factor, places).astype(np.float32)
+
+    def smoother(self, sentences: Array) -> Array:
+        """The matrix (texts, centres) that takes the places of the centres to those of the texts."""
+        found = np.empty((len(sentences), len(self.centres)), np.float32)
+        for some in np.array_split(np.arange(len(sentences)), 1 + len(sentences) // 4096):  # bounds the working memory
+            found[some] = cho_solve(self.factor, kernel(sentences[some], self.centres).T).T
+        return found
 
 
 def ridge(views: list[tuple[float, Array]], goal: Array, start: Array, use: NDArray[np.bool_]) -> Array:
@@ -131,7 +152,8 @@ def main() -> None:
     labels = np.array([photo.label for photo in photos])
     basis, rows = row_space(net.classifier.weight.detach().numpy())
     plain = np.load(args.cache / "pooled_0.npy").astype(np.float32)
-    centres, mix = fit_text(args.cache, concept_targets(args.data, args.cache, rows))
+    system = TextSystem.of(args.cache)
+    centres, mix = system.centres, system.mix(concept_targets(args.data, args.cache, rows)[system.picked])
     captions, directions, shift = caption_space(args.cache, labels)
     everything = np.ones(len(labels), bool)
     row_map, caption_map, clear = fit_image(args.cache, labels, basis, rows, captions, everything)

@@ -1,4 +1,4 @@
-"""Step 3: write the head as an ONNX graph, and the pack's settings."""
+"""Step 4: write the head as an ONNX graph, and the pack's settings."""
 
 from __future__ import annotations
 
@@ -33,10 +33,9 @@ def save_head(fitted: dict[str, np.ndarray], path: Path) -> None:
     told = graph.op("MatMul", "sentence_embeds", graph.half("skip", fitted["skip"]))
     told = unit(graph.op("Add", told, constant("shift")))
     both = graph.op("Add", near, graph.op("Mul", told, constant("share")))
-    axis = constant("axis")
-    along = graph.op("ReduceSum", graph.op("Mul", both, axis), graph.const(np.array([1])), keepdims=1)
-    direction = unit(graph.op("Sub", both, graph.op("Mul", along, axis)))
-    unit(graph.op("Add", direction, graph.op("Mul", axis, constant("pull"))), name="text_embeds")
+    along = graph.op("MatMul", both, graph.const(np.ascontiguousarray(fitted["axes"].T)))
+    direction = unit(graph.op("Sub", both, graph.op("MatMul", along, constant("axes"))))
+    unit(graph.op("Add", direction, graph.const(np.float32(fitted["pull"]) * fitted["axes"][1])), name="text_embeds")
     sentences: dict[str, tuple[int, list[str | int]]] = {"sentence_embeds": (TensorProto.FLOAT, ["batch", WIDTH])}
     graph.save(str(path), sentences, {"text_embeds": ["batch", common.DIM]})
 
