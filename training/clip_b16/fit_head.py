@@ -103,7 +103,7 @@ class Head:
     axes: Array  # (2, image dim) of the mean image, and the one along which images are emptiest
 
     def directions(self, sentences: Array) -> Array:
-        """Unit directions (texts, image dim) orthogonal to the mean image."""
+        """Unit directions (texts, image dim) orthogonal to the axes."""
         near = unit(kernel(sentences, self.centres) @ self.mix)
         told = unit(sentences @ self.skip + self.shift)
         return without(near + CAPTION_SHARE * told, self.axes)
@@ -197,7 +197,7 @@ class Split:
     """The photographs that a rehearsal holds out, and why."""
 
     unseen: NDArray[np.bool_]  # one of each class shown, and one in ten of those with captions
-    novel: NDArray[np.bool_]  # all of every tenth class, whose name is then known from texts alone
+    novel: NDArray[np.bool_]  # all of every tenth class, of which only texts and the classifier's opinions then know
 
     @classmethod
     def of(cls, labels: NDArray[np.int64]) -> Split:
