@@ -9,10 +9,15 @@ import sys
 
 import packs
 import pytest
-from as_process import LABELS, TOY, viewvote
+from as_process import LABELS, TOY, draw_pictures, viewvote
 from PIL import Image
 
 from viewvote import Classifier
+
+
+@pytest.fixture
+def pictures(tmp_path):
+    return draw_pictures(tmp_path / "pictures")
 
 
 def test_one_picture_as_a_table(pictures):

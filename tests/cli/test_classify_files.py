@@ -9,8 +9,13 @@ import sys
 import time
 
 import pytest
-from as_process import LABELS, TOY, viewvote
+from as_process import LABELS, TOY, UNMEASURED, draw_pictures, viewvote
 from PIL import Image
+
+
+@pytest.fixture
+def pictures(tmp_path):
+    return draw_pictures(tmp_path / "pictures")
 
 
 def test_output_is_never_overwritten_unasked(pictures, tmp_path):
@@ -62,7 +67,7 @@ def test_interrupting_leaves_whole_lines(tmp_path):
         Image.new("RGB", (300, 200), (250, 0, 0)).save(tmp_path / f"{i:03}.png")
     out = tmp_path / "o.jsonl"
     command = [sys.executable, "-m", "viewvote", "classify", tmp_path, *LABELS, "--model", "toy", "--views", "64"]
-    process = subprocess.Popen([*command, "--format", "jsonl", "--output", out], stderr=subprocess.PIPE)
+    process = subprocess.Popen([*command, "--format", "jsonl", "--output", out], stderr=subprocess.PIPE, env=UNMEASURED)
     for _ in range(600):
         if out.exists() and out.stat().st_size > 3000:
             break

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from as_process import viewvote
+from as_process import UNMEASURED, viewvote
 from miniature import build
 from typer.testing import CliRunner
 
@@ -168,9 +168,8 @@ def test_unreadable_images_end_in_exit_code_1_until_they_are_retried(tmp_path):
 
 
 def start(*args):
-    return subprocess.Popen(
-        [sys.executable, "-m", "viewvote", "eval", *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    command = [sys.executable, "-m", "viewvote", "eval", *map(str, args)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=UNMEASURED)
 
 
 def records_in(out):
