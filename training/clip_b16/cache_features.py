@@ -7,9 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import common  # noqa: F401 - finds the modules of the folder above
 import numpy as np
-from common import DIM, open_tower
+from common import CAPTIONS, DIM, need, open_tower  # which also finds the modules of the folder above
 from photos import Pixels, list_photos, training_view
 
 SIZE, REPORT = 224, 100
@@ -49,6 +48,7 @@ def main() -> None:
     parser.add_argument("--view", type=int, default=0, help="0: the source view; others are random crops")
     parser.add_argument("--parts", nargs="+", default=["imagenet", "flickr8k"])
     args = parser.parse_args()
+    need(parser, args.data, CAPTIONS)
     args.cache.mkdir(parents=True, exist_ok=True)
     encode = open_tower()
     for part in args.parts:

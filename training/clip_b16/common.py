@@ -1,7 +1,8 @@
-"""What the steps share: the tower as a function, and the way to the modules of the folder above."""
+"""What the steps share: the tower as a function, their arguments, and the way to the modules of the folder above."""
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,16 @@ from viewvote.encoders.packs.runtimes import open_session
 from viewvote.types import Float32, ImageSpec, UInt8
 
 DIM = 512
+CAPTIONS = "train/flickr8k/captions.csv"  # by which a folder of training data is known
+
+
+def need(parser: argparse.ArgumentParser, folder: Path, *names: str) -> None:
+    """Nothing, if the folder has these files; else the end, with exit code 2."""
+    missing = [name for name in names if not (folder / name).is_file()]
+    if missing:
+        parser.error(
+            f"{folder} has no {', '.join(missing)}; README.md says what belongs there and which step writes it"
+        )
 
 
 def open_tower() -> Callable[[UInt8], Float32]:

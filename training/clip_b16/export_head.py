@@ -46,6 +46,7 @@ def main() -> None:
     parser.add_argument("--weights", type=Path, default=Path("cache/head.npz"))
     parser.add_argument("--pack", type=Path, required=True)
     args = parser.parse_args()
+    common.need(parser, args.weights.parent, args.weights.name)
     args.pack.mkdir(parents=True, exist_ok=True)
     fitted = dict(np.load(args.weights))
     save_head(fitted, args.pack / "head.onnx")

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import common  # noqa: F401 - finds the modules of the folder above
 import numpy as np
+from common import CAPTIONS, need  # which also finds the modules of the folder above
 from fit_joint import TextSystem, first_sentences, kernel
 from lite import load_lite
 from mentions import WORDNET, shares_of, true_words
@@ -211,14 +211,29 @@ class Split:
         return ~self.unseen & ~self.novel
 
 
-def main() -> None:
-    """Write `rehearsal.npz`, fitted without what is held out, and `closed.npz`, fitted to all."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def arguments(description: str | None) -> argparse.ArgumentParser:
+    """What steps 2 and 3 are told alike."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--cache", type=Path, default=Path("cache"), help="holds the caches of the pocket model too")
     parser.add_argument("--views", type=int, nargs="+", default=[0, 1, 2, 3], help="0: the source view; others: crops")
     parser.add_argument("--wordnet", type=Path, default=WORDNET)
+    return parser
+
+
+def parsed(parser: argparse.ArgumentParser, *earlier: str) -> argparse.Namespace:
+    """The arguments, once everything that is read is known to be there."""
     args = parser.parse_args()
+    need(parser, args.data, CAPTIONS)
+    need(parser, args.wordnet, "data.noun", "index.noun", "index.adj", "noun.exc")
+    views = [f"{tower}_{view}.npy" for view in args.views for tower in ("clip", "pooled")]
+    need(parser, args.cache, "texts.json", "sentences.npy", *views, *earlier)
+    return args
+
+
+def main() -> None:
+    """Write `rehearsal.npz`, fitted without what is held out, and `closed.npz`, fitted to all."""
+    args = parsed(arguments(__doc__))
     photos = list_photos(args.data)
     labels = np.array([photo.label for photo in photos])
     views, told = Views.load(args.cache, labels, args.views), caption_sentences(args.cache, labels)

@@ -9,18 +9,16 @@ which keeps names that no photograph shows where they were.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from pathlib import Path
 
 import common  # noqa: F401 - finds the modules of the folder above
 import numpy as np
 import torch
-from fit_head import CAPTION_SHARE, Head, Split, Views, clip_vectors, mentions
+from fit_head import CAPTION_SHARE, Head, Split, Views, arguments, clip_vectors, mentions, parsed
 from fit_joint import GAMMA, TextSystem
 from label_texts import CLASSES, Texts, draw
 from losses import contrastive, soft_cross_entropy, structure
-from mentions import WORDNET
 from photos import Array, list_photos
 from rehearsal import Rehearsal
 from torch import Tensor
@@ -117,13 +115,11 @@ def say(line: str) -> None:
 
 def main() -> None:
     """Write `head.npz`; all is measured on what was held out, then done again with every photograph."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--cache", type=Path, default=Path("cache"))
-    parser.add_argument("--views", type=int, nargs="+", default=[0, 1, 2, 3], help="as in step 2")
-    parser.add_argument("--wordnet", type=Path, default=WORDNET)
+    parser = arguments(__doc__)
     parser.add_argument("--steps", type=int, default=STEPS)
-    args = parser.parse_args()
+    args = parsed(parser, "rehearsal.npz", "closed.npz")
+    if args.steps < 1:
+        parser.error(f"--steps {args.steps}: at least 1 is needed")
     photos = list_photos(args.data)
     labels = np.array([photo.label for photo in photos])
     views, system = Views.load(args.cache, labels, args.views), TextSystem.of(args.cache)
