@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from viewvote import load_encoder
 from viewvote.encoders import Encoder
 from viewvote.encoders.text_head import TextHead, build_text_head
+from viewvote.labels.templates import resolve_templates
 from viewvote.methods import METHODS, ViewLogits
 from viewvote.methods.base import TrainingFreeMethod
 from viewvote.methods.marginal import Marginal
@@ -26,8 +27,7 @@ from viewvote.methods.zero import Zero
 from viewvote.metrics.accuracy import wilson_interval
 from viewvote.metrics.calibration import reliability
 from viewvote.metrics.paired import mcnemar
-from viewvote.prompts import resolve_templates
-from viewvote.samples import Keyed, Sample, prepare, prepare_ahead
+from viewvote.views.sample import Keyed, Sample, prepare, prepare_ahead
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
 from eval_sets import SETS, Benchmark, data_folder, load_benchmark

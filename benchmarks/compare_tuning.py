@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from viewvote import load_encoder
 from viewvote.encoders.text_head import build_text_head
 from viewvote.methods.base import ViewLogits
-from viewvote.methods.episode import Episode, Teacher
-from viewvote.methods.rlcf import Rlcf
-from viewvote.methods.tpt import Tpt
+from viewvote.methods.baselines import ZeroShot
+from viewvote.methods.tuning.episode import Episode, Teacher
+from viewvote.methods.tuning.rlcf import Rlcf
+from viewvote.methods.tuning.tpt import Tpt
 from viewvote.methods.zero import Zero
-from viewvote.methods.zero_shot import ZeroShot
 from viewvote.metrics.accuracy import wilson_interval
 from viewvote.metrics.paired import mcnemar
 

@@ -39,7 +39,7 @@ from PIL import Image
 from tables import STOPPING, to_markdown, write_section
 
 from viewvote.encoders.text_head import default_cache_dir
-from viewvote.shipped import example_photos
+from viewvote.files import example_photos
 
 DOCS = Path(__file__).parents[1] / "docs"
 LABELS = tuple(f"thing number {i}" for i in range(1000))

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from kill_trials import make_folder
 
-from viewvote.harness import RunSpec, run
-from viewvote.harness.progress import Progress
-from viewvote.harness.summary import peak_memory_mb
+from viewvote.runs import RunSpec, run
+from viewvote.runs.progress import Progress
+from viewvote.runs.summary import peak_memory_mb
 
 
 def resident_mb() -> float:

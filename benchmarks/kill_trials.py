@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from viewvote.records import Record, without_timings
+from viewvote.records.record import Record, without_timings
 
 BY_TIME = 0.3
 

@@ -51,7 +51,7 @@ def build_encoder(name: str) -> Any:
     import torch
 
     from viewvote.encoders import LoadOptions
-    from viewvote.encoders.open_clip import DeepPromptedOpenClip
+    from viewvote.encoders.torch.open_clip import DeepPromptedOpenClip
 
     torch.manual_seed(0)
     model = open_clip.create_model(ARCHITECTURE)
@@ -63,7 +63,7 @@ def build_encoder(name: str) -> Any:
     import numpy as np
 
     from viewvote.encoders.checkpoints.prompts import MaPLePrompts
-    from viewvote.encoders.maple import MaPLeEncoder
+    from viewvote.encoders.torch.maple import MaPLeEncoder
 
     rng = np.random.default_rng(0)
     shapes = {"ctx": (2, 512), "proj.weight": (768, 512), "proj.bias": (768,)}
@@ -79,16 +79,16 @@ def build_method(name: str) -> Any:
     import numpy as np
 
     from viewvote.methods import METHODS
-    from viewvote.methods.tpt import Tpt
+    from viewvote.methods.tuning.tpt import Tpt
 
     if name == "promptalign":
-        from viewvote.methods.promptalign import PromptAlign
-        from viewvote.methods.token_statistics import TokenStatistics
+        from viewvote.methods.tuning.promptalign import PromptAlign
+        from viewvote.methods.tuning.token_statistics import TokenStatistics
 
         nothing = np.zeros((12, 199, 768), dtype=np.float32)
         return PromptAlign(TokenStatistics(nothing, nothing))
     if name.startswith("rlcf"):
-        from viewvote.methods.rlcf import Rlcf
+        from viewvote.methods.tuning.rlcf import Rlcf
 
         return Rlcf(tune="image" if name == "rlcf-image" else "prompt")
     if name == "tpt-one-chunk":  # as its authors' code: all classes in one graph

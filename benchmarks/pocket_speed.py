@@ -14,7 +14,7 @@ import open_clip
 import torch
 
 from viewvote import Classifier, load_encoder
-from viewvote.shipped import example_photos
+from viewvote.files import example_photos
 
 BATCH = 16
 

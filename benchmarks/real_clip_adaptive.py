@@ -18,15 +18,15 @@ from eval_sets import data_folder, load_benchmark
 from numpy.typing import NDArray
 from real_clip import MEASURED, load
 
-from viewvote.encoders.onnx_pack import OnnxEncoder
+from viewvote.encoders.onnx.encoder import OnnxEncoder
 from viewvote.encoders.text_head import build_text_head
 from viewvote.errors import UsageError
+from viewvote.labels.templates import resolve_templates
 from viewvote.methods import ViewLogits
 from viewvote.methods.zero import Zero
 from viewvote.metrics.accuracy import rate_of
-from viewvote.prompts import resolve_templates
+from viewvote.prediction import Float32
 from viewvote.stopping import Adaptive, StoppingRule
-from viewvote.types import Float32
 from viewvote.vote import entropy_of, log_softmax
 
 

@@ -11,10 +11,10 @@ from time import perf_counter, process_time
 import numpy as np
 
 from viewvote.metrics.rescore import Setting, rescore
-from viewvote.report.render import render
-from viewvote.report.runs import load_run
+from viewvote.report.formats.render import render
 from viewvote.report.sheet import fill_sheet
 from viewvote.report.table import build_table
+from viewvote.runs.read import load_run
 from viewvote.vote import TIE_RULES
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from viewvote.encoders.packs.runtimes import count_workers, open_session, spread
+from viewvote.encoders.onnx.runtimes import count_workers, open_session, spread
 
 BATCHES = (1, 8, 16, 32, 64)
 VARIANTS = ("fp32", "static", "dynamic")
@@ -54,7 +54,7 @@ def build(tower: str, variant: str, folder: Path) -> Path:
         return path
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    from viewvote.encoders.exporting.quantise import quantise
+    from viewvote.encoders.export.quantise import quantise
 
     source = build(tower, "fp32", folder)
     if variant == "static":
@@ -80,7 +80,7 @@ def export(tower: str, path: Path) -> None:
     else:
         name = {"lite0": "efficientnet_lite0", "b0": "efficientnet_b0"}[tower]
         module = timm.create_model(name, pretrained=False, num_classes=512)
-    from viewvote.encoders.exporting.graph import export_vision
+    from viewvote.encoders.export.graph import export_vision
 
     export_vision(module.eval(), path, size=224)
 

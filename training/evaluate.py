@@ -18,11 +18,11 @@ from compare import Row, choose, measure, score, view_logits
 
 from viewvote import LoadOptions, load_encoder
 from viewvote.encoders import Encoder
-from viewvote.encoders.onnx_pack import OnnxEncoder
+from viewvote.encoders.onnx.encoder import OnnxEncoder
 from viewvote.encoders.text_head import build_text_head
-from viewvote.methods.zero_shot import ZeroShot
+from viewvote.methods.baselines import ZeroShot
 from viewvote.metrics.accuracy import wilson_interval
-from viewvote.samples import prepare
+from viewvote.views.sample import prepare
 
 
 def source_features(encoder: Encoder, bench: Benchmark, folder: Path) -> Array:

@@ -16,7 +16,7 @@ from onnx_graph import quantise as quantise_weight
 from photos import list_photos, normalise, training_view
 from sources import lite_checkpoint
 
-from viewvote.encoders.exporting.quantise import quantise
+from viewvote.encoders.export.quantise import quantise
 
 PHOTOS, VIEWS = 128, 4
 

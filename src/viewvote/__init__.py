@@ -4,7 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .classifier import Classifier
+    from .classify.classifier import Classifier
+    from .classify.pipeline import pipeline
     from .encoders import Encoder, LoadOptions, load_encoder
     from .encoders.toy import ToyEncoder
     from .errors import (
@@ -21,10 +22,9 @@ if TYPE_CHECKING:
         UsageError,
         ViewvoteError,
     )
-    from .images import ImageLimits
-    from .pipelines import pipeline
+    from .images.photo import ImageLimits
+    from .prediction import Box, ImageSpec, Prediction, Trace, ViewTrace
     from .stopping import Adaptive
-    from .types import Box, ImageSpec, Prediction, Trace, ViewTrace
 
 __version__ = "0.1.0"
 
@@ -58,18 +58,18 @@ __all__ = [
 
 _HOMES = {
     "Adaptive": ".stopping",
-    "Box": ".types",
-    "Classifier": ".classifier",
+    "Box": ".prediction",
+    "Classifier": ".classify.classifier",
     "Encoder": ".encoders",
-    "ImageLimits": ".images",
-    "ImageSpec": ".types",
+    "ImageLimits": ".images.photo",
+    "ImageSpec": ".prediction",
     "LoadOptions": ".encoders",
-    "Prediction": ".types",
+    "Prediction": ".prediction",
     "ToyEncoder": ".encoders.toy",
-    "Trace": ".types",
-    "ViewTrace": ".types",
+    "Trace": ".prediction",
+    "ViewTrace": ".prediction",
     "load_encoder": ".encoders",
-    "pipeline": ".pipelines",
+    "pipeline": ".classify.pipeline",
 }
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import NonFiniteError, UsageError
+from .prediction import Bool, Float32, Int64
 from .registry import unknown_name
-from .types import Bool, Float32, Int64
 
 ZeroTemperature = Literal["exact", "eps-fp16", "eps-bf16", "eps-fp32"]
 TieRule = Literal["greedy", "most-confident", "group-marginal", "max-logit", "mean-logits", "group-logits", "random"]

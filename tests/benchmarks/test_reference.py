@@ -4,7 +4,8 @@ import io
 
 import numpy as np
 import pytest
-from conftest import draw_photo
+
+from tests.conftest import draw_photo
 
 torch = pytest.importorskip("torch")
 
@@ -12,7 +13,7 @@ from reference import Reference, decide  # noqa: E402
 
 from viewvote.methods.base import ViewLogits  # noqa: E402
 from viewvote.methods.zero import Zero  # noqa: E402
-from viewvote.types import ImageSpec  # noqa: E402
+from viewvote.prediction import ImageSpec  # noqa: E402
 
 SCALE = 128.0  # a power of two: scaling rounds nothing, so both sides see the very same cosines
 

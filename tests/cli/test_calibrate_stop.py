@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 import pytest
-from as_process import LABELS, viewvote
 from PIL import Image
 
-from record_files import draw_logits, voted_record, write_records
-from viewvote.arguments import asked_views
+from tests.cli.as_process import LABELS, viewvote
+from tests.records.record_files import draw_logits, voted_record, write_records
+from viewvote.classify.options import asked_views
 from viewvote.cli.inputs import read_views
 from viewvote.errors import UsageError
 from viewvote.stopping import Adaptive

@@ -7,11 +7,11 @@ import os
 import subprocess
 import sys
 
-import packs
 import pytest
-from as_process import LABELS, TOY, draw_pictures, viewvote
 from PIL import Image
 
+from tests.cli.as_process import LABELS, TOY, draw_pictures, viewvote
+from tests.encoders.onnx import packs
 from viewvote import Classifier
 
 
@@ -249,8 +249,8 @@ def test_version_and_help():
 
 def test_an_unexpected_error_is_a_line_and_a_traceback_only_on_request(pictures):
     code = (
-        "import viewvote.classifier, viewvote.cli, sys\n"
-        "viewvote.classifier.Classifier.predict_many = lambda *a, **k: 1 / 0\n"
+        "import viewvote.classify.classifier, viewvote.cli, sys\n"
+        "viewvote.classify.classifier.Classifier.predict_many = lambda *a, **k: 1 / 0\n"
         f"sys.argv = ['viewvote', 'classify', {str(pictures)!r}, '--labels', 'red', '--model', 'toy']\n"
         "viewvote.cli.main()"
     )

@@ -9,8 +9,9 @@ import sys
 import time
 
 import pytest
-from as_process import LABELS, TOY, UNMEASURED, draw_pictures, viewvote
 from PIL import Image
+
+from tests.cli.as_process import LABELS, TOY, UNMEASURED, draw_pictures, viewvote
 
 
 @pytest.fixture

@@ -2,9 +2,10 @@
 
 import json
 
-from as_process import viewvote
-from miniature import build, colour_folders
 from PIL import Image
+
+from tests.cli.as_process import viewvote
+from tests.datasets.miniature import build, colour_folders
 
 
 def lines(done):

@@ -4,7 +4,7 @@ import json
 import tomllib
 from pathlib import Path
 
-from as_process import viewvote
+from tests.cli.as_process import viewvote
 
 
 def test_the_doctor_passes_here():

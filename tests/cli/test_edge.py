@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from as_process import viewvote
 from PIL import Image
+
+from tests.cli.as_process import viewvote
 
 
 def test_an_interrupt_while_the_command_is_imported_is_no_traceback(tmp_path):

@@ -10,11 +10,11 @@ import time
 from pathlib import Path
 
 import pytest
-from as_process import UNMEASURED, viewvote
-from miniature import build
 from typer.testing import CliRunner
 
-from colour_runs import colour_folder, lines_of, spoil, thresholds
+from tests.cli.as_process import UNMEASURED, viewvote
+from tests.datasets.miniature import build
+from tests.runs.colour_runs import colour_folder, lines_of, spoil, thresholds
 from viewvote.cli.commands import app
 
 TOY = ["--model", "toy", "--views", "4"]

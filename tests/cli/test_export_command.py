@@ -1,6 +1,5 @@
 """`viewvote export`, wired into an app of its own."""
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +10,8 @@ from typer.testing import CliRunner
 
 pytestmark = pytest.mark.torch
 pytest.importorskip("torch")
-sys.path.insert(0, str(Path(__file__).parents[1] / "encoders"))
 
-from tiny_export import TinyEncoder  # noqa: E402
-
+from tests.encoders.export.tiny_export import TinyEncoder  # noqa: E402
 from viewvote.cli import export  # noqa: E402
 from viewvote.encoders import SCHEMES, load_encoder  # noqa: E402
 from viewvote.registry import Entry  # noqa: E402

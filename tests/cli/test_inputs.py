@@ -13,7 +13,7 @@ from PIL import Image
 from viewvote.cli import inputs
 from viewvote.cli.inputs import expand, read_stdin, read_views
 from viewvote.errors import UsageError
-from viewvote.images import ImageLimits
+from viewvote.images.photo import ImageLimits
 
 LIMIT = ImageLimits().max_bytes
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from viewvote.cli.output import Writer
-from viewvote.types import Prediction
+from viewvote.prediction import Prediction
 
 LABELS = ("café", "日本", "cat", "dog")
 

@@ -5,13 +5,13 @@ import io
 import json
 
 import pytest
-from run_folders import answers, voted, write_run
 from typer.testing import CliRunner
 
+from tests.report.run_folders import answers, voted, write_run
 from viewvote.cli import report as command
 from viewvote.cli.commands import app
-from viewvote.records import failed_record
-from viewvote.report.render import FORMATS
+from viewvote.records.record import failed_record
+from viewvote.report.formats.render import FORMATS
 from viewvote.report.table import LAYOUTS
 from viewvote.vote import TIE_RULES
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 from PIL import Image
 
-from colour_runs import colour_folder
+from tests.runs.colour_runs import colour_folder
 
 pty = pytest.importorskip("pty", reason="pseudo-terminals are POSIX")
 COMMAND = [sys.executable, "-m", "viewvote"]

@@ -9,7 +9,7 @@ from viewvote.datasets import CATALOG, SUITES, suite
 from viewvote.datasets.catalog import card, class_list
 from viewvote.datasets.classes import name_notes, plain
 from viewvote.errors import UnknownNameError
-from viewvote.prompts import resolve_templates
+from viewvote.labels.templates import resolve_templates
 
 # (classes, test images), from the datasets' and CoOp's papers.
 SIZES = {

@@ -6,11 +6,11 @@ from dataclasses import replace
 from hashlib import sha256
 
 import pytest
-from miniature import IMAGES, LAYOUTS, build, put_images, write_car_tables, write_split
 
+from tests.datasets.miniature import IMAGES, LAYOUTS, build, put_images, write_car_tables, write_split
 from viewvote.datasets import CATALOG, open_dataset
 from viewvote.datasets.official import open_card
-from viewvote.datasets.splits import coop_rows
+from viewvote.datasets.readers.splits import coop_rows
 from viewvote.errors import DatasetError, DatasetNotFoundError, UsageError
 
 

@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-from conftest import draw_photo
+
+from tests.conftest import draw_photo
 
 pytest.importorskip("torch")
 pytest.importorskip("open_clip")
 
-from tiny_torch import write_open_clip
-
+from tests.encoders.torch.tiny_torch import write_open_clip
 from viewvote import Classifier, LoadOptions, ToyEncoder, load_encoder
-from viewvote.rounds import encode_units
+from viewvote.classify.image_task import encode_units
 
 pytestmark = pytest.mark.torch
 LABELS = ["cat", "dog", "red fox", "sea lion", "ship"]

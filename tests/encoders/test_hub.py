@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import packs
 import pytest
-from hub_double import COMMIT, HubDouble, serve_hub
 
+from tests.encoders.hub_double import COMMIT, HubDouble, serve_hub
+from tests.encoders.onnx import packs
 from viewvote.encoders import LoadOptions, load_encoder
 from viewvote.encoders.hub import HubRepo, is_repo_id
-from viewvote.encoders.onnx_pack import OnnxEncoder
+from viewvote.encoders.onnx.encoder import OnnxEncoder
 from viewvote.errors import ModelNotFoundError, UsageError
 
 

@@ -1,7 +1,7 @@
 """Everything whose bytes must not change, as named texts; `--write` records their digests, `--texts DIR` keeps them.
 
-    python tests/golden/answers.py --texts before     # then change something
-    python tests/golden/answers.py --texts after && diff -r before after
+    python -m tests.golden.answers --texts before     # then change something
+    python -m tests.golden.answers --texts after && diff -r before after
 
 `--write` is for behaviour that was changed on purpose, and for kinds of machines that have no digests yet (at a commit
 that is known to be right). Only the command line and public names are used, so that modules may move.
@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from machine import ROOT, digest, numpy_probe, pocket_probe
 from PIL import Image
-from runs import CLASSIFY, COLOURS, LABELS, POCKET, REPORTED, REPORTS, TEXTS, TOY
-from specs import spec_texts
 
 import viewvote
+from tests.golden.machine import ROOT, digest, numpy_probe, pocket_probe
+from tests.golden.runs import CLASSIFY, COLOURS, LABELS, POCKET, REPORTED, REPORTS, TEXTS, TOY
+from tests.golden.specs import spec_texts
 
 DIGESTS = Path(__file__).with_name("digests.json")
 PROBES: dict[str, Callable[[], str]] = {"specs": lambda: "any", "toy": numpy_probe, "pocket": pocket_probe}

@@ -4,9 +4,10 @@ import json
 from importlib.util import find_spec
 
 import pytest
-from answers import PROBES, Workshop, all_texts, read_digests, records_text, run_commands, write_texts
-from machine import digest
-from specs import expected_digest, named_digest
+
+from tests.golden.answers import PROBES, Workshop, all_texts, read_digests, records_text, run_commands, write_texts
+from tests.golden.machine import digest
+from tests.golden.specs import expected_digest, named_digest
 
 RECORDED = read_digests()
 
@@ -33,7 +34,7 @@ def test_every_answer_is_the_one_that_was_frozen(kind, texts, shop):
         start = "\n".join(line[:200] for line in texts[kind][changed[0]].splitlines()[:12])
         pytest.fail(
             f"{len(changed)} of {len(expected)} frozen {kind} answers changed: {', '.join(changed)}.\n"
-            f"The new texts are in {shop.folder / 'texts' / kind}; `python tests/golden/answers.py --texts DIR` writes "
+            f"The new texts are in {shop.folder / 'texts' / kind}; `python -m tests.golden.answers --texts DIR` writes "
             f"those of another checkout, to compare. {changed[0]} begins now:\n{start}"
         )
     assert found.keys() == expected.keys()

@@ -5,8 +5,8 @@ import pytest
 
 from viewvote import Classifier, load_encoder
 from viewvote.errors import UnsupportedEncoderError
+from viewvote.files import example_photos
 from viewvote.methods import METHODS, TuningMethod
-from viewvote.shipped import example_photos
 
 LABELS = ["cat", "dog", "rocket", "coffee cup"]
 PHOTOS = {path.stem: path for path in example_photos()}

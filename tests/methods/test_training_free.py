@@ -5,14 +5,14 @@ import dataclasses
 import numpy as np
 import pytest
 
-from viewvote.classifier import Classifier
+from viewvote.classify.classifier import Classifier
 from viewvote.errors import NonFiniteError, UsageError
 from viewvote.methods import METHODS, ViewLogits
+from viewvote.methods.baselines import ZeroShot
 from viewvote.methods.ensemble import Ensemble
 from viewvote.methods.marginal import Marginal
 from viewvote.methods.mean_logits import MeanLogits
 from viewvote.methods.zero import Zero
-from viewvote.methods.zero_shot import ZeroShot
 from viewvote.vote import vote
 
 LOGITS = np.log(

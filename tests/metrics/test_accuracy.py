@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from record_files import plain_record, write_records
-from viewvote.columns import read_columns
+from tests.records.record_files import plain_record, write_records
 from viewvote.metrics.accuracy import macro_accuracy, over_seeds, pooled, rate_of, top1, top5, wilson_interval
-from viewvote.records import failed_record
+from viewvote.records.columns import read_columns
+from viewvote.records.record import failed_record
 
 
 def test_wilson_intervals_are_the_textbook_ones():

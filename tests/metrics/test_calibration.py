@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from record_files import draw_logits, voted_record, write_records
-from viewvote.columns import read_columns
+from tests.records.record_files import draw_logits, voted_record, write_records
 from viewvote.errors import UsageError
 from viewvote.metrics.calibration import kept_confidence, reliability, source_confidence
-from viewvote.records import failed_record
+from viewvote.records.columns import read_columns
+from viewvote.records.record import failed_record
 from viewvote.vote import vote
 
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from record_files import plain_record, write_records
-from viewvote.columns import read_columns
+from tests.records.record_files import plain_record, write_records
 from viewvote.metrics.cost import cost_of
-from viewvote.records import failed_record
+from viewvote.records.columns import read_columns
+from viewvote.records.record import failed_record
 
 
 def test_stages_are_averaged_over_the_images_that_were_timed(tmp_path):

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from record_files import draw_logits, plain_record, voted_record, write_records
-from viewvote.columns import column_pieces, read_columns
+from tests.records.record_files import draw_logits, plain_record, voted_record, write_records
 from viewvote.errors import UsageError
 from viewvote.metrics.rescore import GROUP_RULES, Setting, rescore, zero_shot_answers
-from viewvote.records import failed_record
+from viewvote.records.columns import column_pieces, read_columns
+from viewvote.records.record import failed_record
 from viewvote.vote import TIE_RULES, count_kept, vote
 
 VIEWS = 12

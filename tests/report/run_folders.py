@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 
-from record_files import draw_logits, plain_record, voted_record, write_records
-from viewvote.report.runs import load_run
+from tests.records.record_files import draw_logits, plain_record, voted_record, write_records
 from viewvote.report.table import build_table
+from viewvote.runs.read import load_run
 
 
 def write_run(

@@ -1,13 +1,13 @@
 """Two runs compared: on common images only, in numbers and words."""
 
 import pytest
-from run_folders import answers, write_run
 
-from record_files import plain_record
+from tests.records.record_files import plain_record
+from tests.report.run_folders import answers, write_run
 from viewvote.errors import UsageError
-from viewvote.records import failed_record
+from viewvote.records.record import failed_record
 from viewvote.report.compare import compare
-from viewvote.report.runs import load_run
+from viewvote.runs.read import load_run
 
 
 def runs(tmp_path, first, second, **spec_of_second):

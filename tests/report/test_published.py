@@ -1,10 +1,10 @@
 """Which of the paper's numbers a run is held against."""
 
 import pytest
-from run_folders import answers, write_run
 
+from tests.report.run_folders import answers, write_run
 from viewvote.report.published import match, published_rows
-from viewvote.report.runs import load_run
+from viewvote.runs.read import load_run
 
 B16, L14 = "open_clip:ViT-B-16/openai", "hf:openai/clip-vit-large-patch14"
 

@@ -5,14 +5,14 @@ import json
 import numpy as np
 import pytest
 from PIL import Image
-from run_folders import answers, voted, write_run
 
+from tests.report.run_folders import answers, voted, write_run
 from viewvote.errors import UsageError
 from viewvote.metrics.calibration import reliability
-from viewvote.records import failed_record
-from viewvote.report.plots import plot_sheet
-from viewvote.report.runs import load_run
+from viewvote.pictures.plots import plot_sheet
+from viewvote.records.record import failed_record
 from viewvote.report.sheet import fill_sheet
+from viewvote.runs.read import load_run
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from run_folders import answers, write_run
 
-from viewvote.report.runs import load_run
+from tests.report.run_folders import answers, write_run
+from viewvote.runs.read import load_run
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,15 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from run_folders import answers, odd_table, write_run
 
+from tests.report.run_folders import answers, odd_table, write_run
 from viewvote.datasets import suite
 from viewvote.errors import UnknownNameError, UsageError
 from viewvote.metrics.accuracy import wilson_interval
-from viewvote.records import failed_record
-from viewvote.report.render import FORMATS, render
-from viewvote.report.runs import load_runs
+from viewvote.records.record import failed_record
+from viewvote.report.formats.render import FORMATS, render
 from viewvote.report.table import build_table
+from viewvote.runs.read import load_runs
 
 B16 = "open_clip:ViT-B-16/openai"
 

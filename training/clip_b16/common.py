@@ -12,10 +12,10 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from viewvote.encoders.cache import default_cache_dir
-from viewvote.encoders.clip_tower import packaged_tower, runnable_tower
-from viewvote.encoders.onnx_pack import normalise, pixel_line
-from viewvote.encoders.packs.runtimes import open_session
-from viewvote.types import Float32, ImageSpec, UInt8
+from viewvote.encoders.clip_b16.tower import packaged_tower, runnable_tower
+from viewvote.encoders.onnx.encoder import normalise, pixel_line
+from viewvote.encoders.onnx.runtimes import open_session
+from viewvote.prediction import Float32, ImageSpec, UInt8
 
 DIM = 512
 CAPTIONS = "train/flickr8k/captions.csv"  # by which a folder of training data is known

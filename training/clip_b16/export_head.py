@@ -12,8 +12,8 @@ from onnx import TensorProto
 from onnx_graph import Graph
 from sentence import CONTEXT, PAD, WIDTH
 
-from viewvote.encoders.packs.config import FILE, PackConfig
-from viewvote.types import ImageSpec
+from viewvote.encoders.onnx.config import FILE, PackConfig
+from viewvote.prediction import ImageSpec
 
 
 def save_head(fitted: dict[str, np.ndarray], path: Path) -> None:

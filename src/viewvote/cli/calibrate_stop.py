@@ -32,7 +32,7 @@ def calibrate_stop(
 ) -> None:
     """Calibrate adaptive views on the records of runs."""
     from ..errors import UsageError
-    from ..metrics.stopping import calibrate, joined, replay
+    from ..metrics.replay import calibrate, joined, replay
 
     replayed = joined([replay(_records(run), keep=keep, budget=budget) for run in runs])
     provenance = {"runs": [_described(run) for run in runs], "records": len(replayed.keys)}

@@ -15,9 +15,9 @@ from .output import FORMATS, RESUMABLE, Writer, open_output
 from .progress import progress
 
 if TYPE_CHECKING:
-    from ..classifier import Classifier
+    from ..classify.classifier import Classifier
     from ..encoders.base import Dtype, Precision, Runtime
-    from ..samples import Augment
+    from ..views.sample import Augment
 
 PRECISIONS = ("auto", "fp32", "int8")
 RUNTIMES = ("auto", "onnxruntime", "openvino")
@@ -96,8 +96,8 @@ def classify(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,
 ) -> int:
     """Classify images by labels in words."""
-    from ..arguments import asked_views
-    from ..classifier import Classifier
+    from ..classify.classifier import Classifier
+    from ..classify.options import asked_views
     from ..encoders import LoadOptions
     from ..methods.settings import build_method
     from ..registry import unknown_name

@@ -19,7 +19,7 @@ def offer_methods(incomplete: str) -> list[str]:
 
 def offer_templates(incomplete: str) -> list[str]:
     """Template sets that start so."""
-    from ..prompts import template_sets
+    from ..labels.templates import template_sets
 
     return _starting(incomplete, template_sets())
 

@@ -11,7 +11,7 @@ from .edge import complain, guarded
 from .listing import show
 
 if TYPE_CHECKING:
-    from ..datasets.checking import Check
+    from ..datasets.check import Check
 
 app = typer.Typer(no_args_is_help=False, rich_markup_mode="rich")
 FORMATS = ("table", "json")
@@ -27,7 +27,7 @@ def datasets(context: typer.Context, root: Root = None, output: Format = "table"
     context.obj = root
     if context.invoked_subcommand is not None:
         return
-    from ..datasets.checking import survey
+    from ..datasets.check import survey
     from ..datasets.locate import known_root
 
     rows = survey(known_root(root))
@@ -79,7 +79,7 @@ def check(
     from dataclasses import asdict
 
     from ..datasets import open_dataset
-    from ..datasets.checking import check as check_dataset
+    from ..datasets.check import check as check_dataset
 
     _checked_format(output)
     opened = open_dataset(dataset, root=root or context.obj, classes=classes)
@@ -90,7 +90,7 @@ def check(
         _print(found)
     if sheet is not None:
         from ..errors import UsageError
-        from ..report.contact_sheet import contact_sheet
+        from ..pictures.contact_sheet import contact_sheet
 
         try:
             contact_sheet(opened).save(sheet)

@@ -54,7 +54,7 @@ def examine() -> dict[str, dict[str, Any]]:
 
 
 def _version(name: str) -> str:
-    from ..harness.environment import version_of
+    from ..runs.environment import version_of
 
     return version_of(name) or "missing"
 
@@ -105,9 +105,9 @@ def _self_test() -> dict[str, Any]:
     """The embedded model must see the cat in a shipped photograph, twice the same, from decoding to vote."""
     import time
 
-    from ..classifier import Classifier
+    from ..classify.classifier import Classifier
     from ..errors import ViewvoteError
-    from ..shipped import example_photos
+    from ..files import example_photos
 
     start = time.perf_counter()
     try:

@@ -16,8 +16,8 @@ from .progress import watching
 
 if TYPE_CHECKING:
     from ..datasets import Dataset
-    from ..harness.engine import Engine
-    from ..harness.summary import Summary
+    from ..runs.engines.base import Engine
+    from ..runs.summary import Summary
 
 FORMATS = ("table", "json")
 ENGINES = ("local", "ray")
@@ -104,9 +104,9 @@ def evaluate(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> int:
     """Evaluate a model and a method on datasets."""
-    from ..harness import plan_runs, run
-    from ..harness.plan import open_datasets, read_plan
     from ..registry import unknown_name
+    from ..runs import plan_runs, run
+    from ..runs.plan import open_datasets, read_plan
 
     for what, value, known in (("format", format, FORMATS), ("engine", engine, ENGINES)):
         if value not in known:
@@ -173,7 +173,7 @@ def _tell(summary: "Summary", *, table: bool, quiet: bool) -> None:
 
 def _over(file: dict[str, Any], flags: dict[str, Any]) -> dict[str, Any]:
     """The file's values, replaced by those of the flags."""
-    from ..harness import RunSpec
+    from ..runs import RunSpec
 
     merged = file | flags
     if "seeds" in flags:
@@ -197,12 +197,12 @@ def _seeds(text: str) -> list[int]:
 
 
 def _local(threads: int) -> "Engine":
-    from ..harness.local import LocalEngine
+    from ..runs.engines.local import LocalEngine
 
     return LocalEngine(threads=threads)
 
 
 def _ray(address: str | None, actors: int, gpus: float, cpus: float) -> "Engine":
-    from ..harness.ray import RayEngine
+    from ..runs.engines.ray.engine import RayEngine
 
     return RayEngine(address=address, actors=actors, gpus_per_actor=gpus, cpus_per_actor=cpus)

@@ -8,7 +8,7 @@ from ..errors import UsageError
 from .inputs import STDIN
 
 if TYPE_CHECKING:
-    from ..types import Prediction
+    from ..prediction import Prediction
 
 
 class Explainer:
@@ -26,7 +26,7 @@ class Explainer:
 
     def write(self, path: str, prediction: "Prediction") -> None:
         """Draw the picture of one prediction."""
-        from ..report.explain import explain
+        from ..pictures.explain import explain
 
         explain(path, prediction).save(self._folder / self._names[path])
 

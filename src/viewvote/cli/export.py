@@ -9,7 +9,7 @@ from .edge import complain, guarded
 from .inputs import expand
 
 if TYPE_CHECKING:
-    from ..types import ImageSpec, UInt8
+    from ..prediction import ImageSpec, UInt8
 
 MOST_IMAGES = 64
 VIEWS_PER_IMAGE = 4
@@ -38,8 +38,8 @@ def export(
 ) -> None:
     """Write a torch model as an ONNX pack."""
     from ..encoders import LoadOptions, load_encoder
-    from ..encoders.exporting.export import export_pack
-    from ..shipped import example_photos
+    from ..encoders.export.pack import export_pack
+    from ..files import example_photos
 
     encoder = load_encoder(model, LoadOptions(device="cpu"))
     paths = expand(images) if images else [str(path) for path in example_photos()]
@@ -62,9 +62,9 @@ def _draw(spec: "ImageSpec", paths: list[str], *, n_views: int) -> "UInt8":
     import numpy as np
 
     from ..errors import ImageError, UsageError
-    from ..images import open_photo
+    from ..images.photo import open_photo
     from ..rng import sample_rng
-    from ..views import render_views, sample_views
+    from ..views.crops import render_views, sample_views
 
     drawn = []
     for path in paths[:: max(1, len(paths) // MOST_IMAGES)][:MOST_IMAGES]:

@@ -43,7 +43,7 @@ def _images_below(folder: str) -> list[str]:
 
     A folder inside that cannot be searched is told of and left out.
     """
-    from ..images import EXTENSIONS
+    from ..images.photo import EXTENSIONS
 
     def left_out(error: OSError) -> None:
         if error.filename == folder:
@@ -80,7 +80,7 @@ def _matches(pattern: str) -> list[str]:
 
 def read_stdin() -> bytes:
     """The image that was piped in; of one over the limit no more than shows that it is."""
-    from ..images import ImageLimits
+    from ..images.photo import ImageLimits
 
     if sys.stdin is None or sys.stdin.isatty():
         raise UsageError("'-' reads an image from standard input, but nothing is piped in.")

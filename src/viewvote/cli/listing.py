@@ -51,7 +51,7 @@ def methods(as_json: Json = False) -> None:
 @guarded
 def templates(as_json: Json = False) -> None:
     """List the template sets."""
-    from ..prompts import template_sets
+    from ..labels.templates import template_sets
 
     rows = [
         {"templates": name, "summary": summary, "first": found[0] + (f" (+{len(found) - 1})" if len(found) > 1 else "")}

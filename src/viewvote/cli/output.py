@@ -13,8 +13,8 @@ from ..errors import UsageError
 from .resume import done_before
 
 if TYPE_CHECKING:
-    from ..classifier import Classifier
-    from ..types import Prediction
+    from ..classify.classifier import Classifier
+    from ..prediction import Prediction
 
 FORMATS = ("table", "json", "jsonl", "csv")
 RESUMABLE = ("jsonl", "csv")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from .above import lines_above
 
 if TYPE_CHECKING:
-    from ..harness.progress import Progress as Moment
+    from ..runs.progress import Progress as Moment
 
 EVERY_SECONDS = 30.0
 

@@ -11,7 +11,7 @@ from .completion import offering
 from .edge import guarded
 
 if TYPE_CHECKING:
-    from ..report.runs import Run
+    from ..runs.read import Run
 
 LAYOUTS = ("nds", "fine-grained", "free")
 FORMATS = ("markdown", "latex", "csv", "json", "html")
@@ -48,9 +48,9 @@ def report(
     """The paper's tables from runs."""
     from ..errors import UsageError
     from ..registry import unknown_name
-    from ..report.render import render
-    from ..report.runs import load_run, load_runs
+    from ..report.formats.render import render
     from ..report.table import build_table
+    from ..runs.read import load_run, load_runs
 
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
@@ -68,7 +68,7 @@ def _compared(first: "Run", second: "Run", *, as_json: bool) -> str:
     from dataclasses import asdict
 
     from ..report.compare import compare
-    from ..report.strict_json import strict_json
+    from ..report.formats.strict_json import strict_json
 
     found = compare(first, second)
     return strict_json(asdict(found) | {"real": found.real}) if as_json else f"{found}\n"
@@ -82,13 +82,13 @@ def metrics(
     plot: Annotated[Path | None, typer.Option(help="Draw reliability and risk to this PNG, SVG or PDF.")] = None,
 ) -> None:
     """Accuracy, calibration, selective risk and cost of one run."""
-    from ..report.runs import load_run
+    from ..report.formats.strict_json import strict_json
     from ..report.sheet import fill_sheet
-    from ..report.strict_json import strict_json
+    from ..runs.read import load_run
 
     sheet = fill_sheet(load_run(run), bins=bins)
     if plot is not None:
-        from ..report.plots import plot_sheet
+        from ..pictures.plots import plot_sheet
 
         plot_sheet(sheet, plot)
     typer.echo(strict_json(sheet.to_dict()) if as_json else f"{sheet}\n", nl=False)
@@ -109,7 +109,7 @@ def rescore(
     from ..metrics.rescore import Setting
     from ..registry import unknown_name
     from ..report.rescored import recorded_views, rescored_rows, rescored_text
-    from ..report.runs import load_run
+    from ..runs.read import load_run
     from ..vote import TIE_RULES
 
     if format not in RESCORED:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import UsageError
 
 if TYPE_CHECKING:
-    from ..classifier import Classifier
+    from ..classify.classifier import Classifier
 
 
 def done_before(path: Path, fmt: str, *, columns: list[str], top: int | None, classifier: "Classifier") -> set[str]:
@@ -52,7 +52,7 @@ def _rows(text: str, fmt: str, columns: list[str]) -> Iterator[dict[str, Any]]:
 
 def _difference(row: dict[str, Any], classifier: "Classifier", *, top: int | None) -> str | None:
     """What `classifier` would have written otherwise in this row, in words; None where it might be its own."""
-    from ..types import label_keys
+    from ..prediction import label_keys
 
     names = label_keys(classifier.labels)
     index, label, scores = row["index"], row["label"], row["scores"]

@@ -29,8 +29,8 @@ def statistics(
     if limit is not None and limit < len(found):
         found = [found[i * len(found) // limit] for i in range(limit)]
 
-    from ..encoders.learned_prompts import PromptLearner
-    from ..methods.token_statistics import gather_statistics, save_statistics
+    from ..encoders.torch.learned_prompts import PromptLearner
+    from ..methods.tuning.token_statistics import gather_statistics, save_statistics
 
     encoder = load_encoder(model, LoadOptions(device=device))
     if not isinstance(encoder, PromptLearner):

@@ -2,8 +2,7 @@
 
 from .base import Dataset, ImageFiles, Item
 from .catalog import CATALOG, SUITES, Card, suite
-from .opening import open_dataset
-from .paper import PaperRow, paper_rows
+from .open import open_dataset
 
 __all__ = [
     "CATALOG",
@@ -12,8 +11,6 @@ __all__ = [
     "Dataset",
     "ImageFiles",
     "Item",
-    "PaperRow",
     "open_dataset",
-    "paper_rows",
     "suite",
 ]

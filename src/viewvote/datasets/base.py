@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
-from ..images import ImageSource
+from ..images.photo import ImageSource
 
 PHOTO = ("a photo of a {}.",)
 """The template of a dataset that brings none."""

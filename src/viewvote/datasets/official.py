@@ -10,9 +10,9 @@ from ..errors import DatasetError
 from .base import ImageFiles
 from .catalog import Card
 from .classes import listed
-from .folders import read_folders
 from .locate import Place, locate, no_images
-from .splits import Row, aircraft_rows, coop_rows, table_rows
+from .readers.folders import read_folders
+from .readers.splits import Row, aircraft_rows, coop_rows, table_rows
 
 PROBED = 64
 """Images looked for in every folder that may hold them, to find the one that does."""

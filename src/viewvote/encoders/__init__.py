@@ -15,19 +15,29 @@ Loader = Callable[[str, LoadOptions], Encoder]
 SCHEMES: Registry[Loader] = Registry(
     "model scheme",
     {
-        "pocket": Entry("viewvote.encoders.pocket:load", "the embedded model: offline, without torch (the default)"),
+        "pocket": Entry(
+            "viewvote.encoders.pocket.pack:load", "the embedded model: offline, without torch (the default)"
+        ),
         "pocket-torch": Entry(
-            "viewvote.encoders.pocket_torch:load", "the embedded model in torch, for tuning", "torch"
+            "viewvote.encoders.pocket.in_torch:load", "the embedded model in torch, for tuning", "torch"
         ),
         "clip-b16": Entry(
-            "viewvote.encoders.clip_b16:load", "OpenAI's CLIP ViT-B/16 image tower, a text side of our own", "clip-b16"
+            "viewvote.encoders.clip_b16.encoder:load",
+            "OpenAI's CLIP ViT-B/16 image tower, a text side of our own",
+            "clip-b16",
         ),
         "toy": Entry("viewvote.encoders.toy:load", "mean colours against colour words: a test double"),
-        "onnx": Entry("viewvote.encoders.onnx_pack:load", "an exported pack or an ONNX CLIP repository, without torch"),
-        "open_clip": Entry("viewvote.encoders.open_clip:load", "any open_clip model, ARCH/WEIGHTS", "torch"),
-        "hf": Entry("viewvote.encoders.hf:load", "CLIP, SigLIP and SigLIP 2 from transformers", "torch"),
-        "coop": Entry("viewvote.encoders.coop:load", "a CoOp checkpoint on a CLIP model, CHECKPOINT@MODEL", "torch"),
-        "maple": Entry("viewvote.encoders.maple:load", "a MaPLe checkpoint on a CLIP model, CHECKPOINT@MODEL", "torch"),
+        "onnx": Entry(
+            "viewvote.encoders.onnx.encoder:load", "an exported pack or an ONNX CLIP repository, without torch"
+        ),
+        "open_clip": Entry("viewvote.encoders.torch.open_clip:load", "any open_clip model, ARCH/WEIGHTS", "torch"),
+        "hf": Entry("viewvote.encoders.torch.hf:load", "CLIP, SigLIP and SigLIP 2 from transformers", "torch"),
+        "coop": Entry(
+            "viewvote.encoders.torch.coop:load", "a CoOp checkpoint on a CLIP model, CHECKPOINT@MODEL", "torch"
+        ),
+        "maple": Entry(
+            "viewvote.encoders.torch.maple:load", "a MaPLe checkpoint on a CLIP model, CHECKPOINT@MODEL", "torch"
+        ),
     },
 )
 

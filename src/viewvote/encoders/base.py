@@ -8,8 +8,8 @@ from typing import Literal, Protocol, runtime_checkable
 import numpy as np
 from PIL import Image
 
-from ..types import Float32, ImageSpec, Scoring, UInt8
-from ..views import View
+from ..prediction import Float32, ImageSpec, Scoring, UInt8
+from ..views.crops import View
 
 Runtime = Literal["auto", "onnxruntime", "openvino"]
 Precision = Literal["auto", "fp32", "int8"]

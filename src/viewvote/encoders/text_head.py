@@ -11,8 +11,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from ..prompts import fill
-from ..types import Float32
+from ..labels.templates import fill
+from ..prediction import Float32
 from .base import Encoder, unit_rows
 from .cache import default_cache_dir, leave
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..types import Float32, ImageSpec, Scoring, UInt8
+from ..prediction import Float32, ImageSpec, Scoring, UInt8
 from .base import LoadOptions, unit_rows
 
 COLOURS: dict[str, tuple[float, float, float]] = {

@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Bool, Float32, Int64, Scoring
+from ..prediction import Bool, Float32, Int64, Scoring
 from ..vote import count_kept, entropy_of, rank_by_confidence
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from .zero_shot import ZeroShot
+from .baselines import ZeroShot
 
 
 @dataclass(frozen=True)

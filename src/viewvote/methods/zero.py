@@ -6,8 +6,8 @@ from typing import Literal
 import numpy as np
 
 from ..errors import UsageError
+from ..prediction import Float32
 from ..registry import unknown_name
-from ..types import Float32
 from ..vote import TIE_RULES, ZERO_TEMPERATURES, Ballot, count_kept, entropy_of, log_softmax, rank_by_confidence, vote
 from .base import Decision, ViewLogits
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..columns import Columns
-from ..types import Bool, Int64
+from ..prediction import Bool, Int64
+from ..records.columns import Columns
 
 Z = 1.959963984540054
 """The normal quantile of a 95% interval."""

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..columns import Columns
 from ..errors import UsageError
-from ..types import Bool, Float32, Int64
+from ..prediction import Bool, Float32, Int64
+from ..records.columns import Columns
 
 BINS = 20
 """As in the paper's reliability diagrams (appendix on over-confidence)."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..columns import TIMINGS, Columns
+from ..records.columns import TIMINGS, Columns
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Bool
+from ..prediction import Bool
 
 RESAMPLES = 10_000
 

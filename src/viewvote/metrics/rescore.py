@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ..columns import Columns, column_pieces
 from ..errors import UsageError
+from ..prediction import Bool, Float32, Int64
+from ..records.columns import Columns, column_pieces
 from ..registry import unknown_name
-from ..types import Bool, Float32, Int64
 from ..vote import TIE_RULES, break_tie, count_kept, rank_by_confidence
 
 GROUP_RULES = ("group-marginal", "group-logits")

@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import UsageError
 from ..metrics.accuracy import Rate, rate_of
 from ..metrics.paired import Difference, McNemar, mcnemar, paired_bootstrap
-from .runs import Run
+from ..runs.read import Run
 
 LEVEL = 0.05
 

@@ -4,7 +4,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import UsageError
-from .runs import Run
+from ..runs.read import Run
 
 
 @dataclass(frozen=True)

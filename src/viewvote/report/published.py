@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 
-from ..datasets import PaperRow, paper_rows
-from .runs import Run
+from ..runs.read import Run
+from .paper import PaperRow, paper_rows
 
 VIEWS = 64
 KEEP = 0.3

@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from ..columns import column_pieces
 from ..errors import RecordError
 from ..metrics.accuracy import rate_of
 from ..metrics.calibration import reliability
 from ..metrics.rescore import Answers, Setting, rescore
 from ..metrics.selective import risk_coverage
-from .render import csv_text
-from .runs import Run
-from .strict_json import strict_json
+from ..records.columns import column_pieces
+from ..runs.read import Run
+from .formats.render import csv_text
+from .formats.strict_json import strict_json
 
 Line = Mapping[str, Any]
 

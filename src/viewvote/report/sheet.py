@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..columns import Columns
 from ..errors import UsageError
 from ..metrics.accuracy import Rate, macro_accuracy, rate_of, top1, top5
 from ..metrics.calibration import BINS, Reliability, kept_confidence, reliability, source_confidence
 from ..metrics.cost import Cost, cost_of
 from ..metrics.selective import RiskCoverage, risk_coverage
-from .runs import Run
+from ..records.columns import Columns
+from ..runs.read import Run
 
 
 @dataclass(frozen=True)

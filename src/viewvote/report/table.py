@@ -10,9 +10,9 @@ from ..errors import UsageError
 from ..metrics.accuracy import OverSeeds, Rate, Z, macro_accuracy, over_seeds, pooled, top1, top5
 from ..metrics.cost import cost_of
 from ..registry import unknown_name
+from ..runs.read import FULL_SPLIT, Run
 from .grouping import group_runs
 from .published import Match, match
-from .runs import FULL_SPLIT, Run
 
 LAYOUTS = ("nds", "fine-grained", "free")
 DRAWS = 10_000

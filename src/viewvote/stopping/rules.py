@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from ..errors import UsageError
-from ..types import Float32, Int64
+from ..prediction import Float32, Int64
 from ..vote import count_kept, rank_by_confidence
 
 STEP = 8

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import CheckpointError
-from ...types import Float32
+from ...prediction import Float32
 from .state_dict import Shape, StateDict
 
 MAPLE_PREFIX = "prompt_learner."

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import CheckpointError, MissingExtraError, ModelNotFoundError
-from ...types import Float32
+from ...prediction import Float32
 from .torch_file import TensorRef, open_torch_file
 
 Shape = tuple[int, ...]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import UsageError
-from ...types import Bool, Float32
+from ...prediction import Bool, Float32
 from ...vote import checked_logits, entropy_of, log_softmax
 from ..base import ViewLogits, kept_mask
 

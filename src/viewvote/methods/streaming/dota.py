@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...types import Float32
+from ...prediction import Float32
 from ...vote import log_softmax
 from ..base import Decision, ViewLogits, probability_decision
 from .base import Observation, observe

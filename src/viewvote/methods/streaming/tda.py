@@ -5,7 +5,7 @@ from math import log2
 
 import numpy as np
 
-from ...types import Float32
+from ...prediction import Float32
 from ...vote import entropy_of, log_softmax
 from ..base import Decision, ViewLogits, probability_decision
 from .base import Observation, observe

@@ -1,0 +1,241 @@
+"""Classifier: the drop-in object most users meet. It augments, predicts, keeps the confident views and votes."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..encoders import Encoder, LoadOptions, load_encoder
+from ..encoders.base import DrawsViews, block_of
+from ..encoders.batch_size import fastest_batch
+from ..encoders.text_head import TextHead, build_text_head
+from ..errors import UsageError, ViewvoteError
+from ..images.photo import ImageLimits, ImageSource
+from ..labels.templates import resolve_templates
+from ..methods import Method, TuningMethod
+from ..prediction import Float32, Prediction
+from ..registry import unknown_name
+from ..stopping import Adaptive
+from ..views.sample import PREPARING, Augment, Keyed, Sample, checked_augment, prepare, prepare_ahead
+from .deciding import Answerer, start_decider
+from .image_task import Rounds, encode_units, round_ends
+from .options import checked_budget, checked_images, checked_labels, checked_method, checked_stop, checked_whole
+from .scheduler import Scheduler, Settled
+
+
+class Classifier:
+    """A zero-shot image classifier around any CLIP-like model.
+
+    >>> clf = Classifier("toy", labels=["red", "green"], n_views=8)
+    >>> clf(np.full((40, 40, 3), (250, 0, 0), dtype=np.uint8)).label
+    'red'
+
+    model          a model id ("pocket", "open_clip:ViT-B-16/openai", ...) or an Encoder
+    labels         the answers to choose from, in words; all different, unless unique_labels=False (ImageNet's 1000
+                   names have "missile" twice: then `prediction.index` tells which)
+    method         "zero" (the paper's vote, the default), "zero-shot", "marginal", ... or a method object
+    n_views        how many views to look at: the whole image and n_views - 1 random crops; "adaptive" is as many as an
+                   image needs, at most 64 (`Adaptive(...)` sets the budget and the accepted rate of disagreement)
+    stop           "exact": leave out the last views of an image where they cannot change its answer
+    keep           the share of most confident views that decide; None is the method's own default
+    templates      a template set ("photo", "ensemble", ...), one template, or a list of templates; None is "photo",
+                   except for methods that bring their own ("ensemble")
+    teacher        a stronger model: `model` then only chooses the views, and the teacher votes on those
+    abstain_below  predictions with less confidence than this get no label
+    seed           the views of an image depend on this and on its content, on nothing else
+    augment        "crops", the paper's views, or "augmix": the same crops mixed, as TPT and RLCF on fine-grained sets
+    evidence       keep in the trace what other settings can be scored from without the model (`trace.evidence`)
+    """
+
+    def __init__(
+        self,
+        model: str | Encoder = "pocket",
+        *,
+        labels: Sequence[str],
+        method: str | Method = "zero",
+        n_views: int | Literal["adaptive"] | Adaptive = 64,
+        keep: float | None = None,
+        templates: str | Sequence[str] | None = None,
+        teacher: str | Encoder | None = None,
+        abstain_below: float = 0.0,
+        seed: int = 0,
+        options: LoadOptions | None = None,
+        limits: ImageLimits | None = None,
+        cache_dir: Path | None = None,
+        augment: Augment = "crops",
+        unique_labels: bool = True,
+        evidence: bool = False,
+        stop: Literal["exact"] | None = None,
+    ) -> None:
+        self.labels = checked_labels(labels, unique=unique_labels)
+        self.unique_labels = unique_labels
+        self.evidence = evidence
+        self.method = checked_method(method, keep)
+        self._decider = start_decider(self.method)
+        if teacher is not None and not getattr(self.method, "asks_teacher", False):
+            raise UsageError(f"method {self.method.name!r} asks no teacher; use 'zero', or leave the teacher out.")
+        self.n_views = checked_budget(n_views)
+        self.rule = checked_stop(n_views, stop, method=self.method)
+        self.stop = stop
+        self._views_asked = n_views
+        self.augment = checked_augment(augment)
+        default = getattr(self.method, "templates", "photo")
+        self.templates = resolve_templates(default if templates is None else templates)
+        if not 0 <= abstain_below <= 1:
+            raise UsageError(f"abstain_below is a confidence between 0 and 1; got {abstain_below}.")
+        self.abstain_below = abstain_below
+        self.seed = checked_whole(seed, name="seed")
+        self.limits = limits
+        self.cache_dir = cache_dir
+        self.encoder = load_encoder(model, options) if isinstance(model, str) else model
+        self.teacher = load_encoder(teacher, options) if isinstance(teacher, str) else teacher
+        if isinstance(self.method, TuningMethod):
+            self.method.check(self.encoder, self.teacher)
+        self.text_head = self._head(self.encoder)
+        self.teacher_head = self._head(self.teacher) if self.teacher is not None else None
+
+    def reset(self) -> None:
+        """Forget the images before: what a streaming method has learned, and RLCF's momentum. Others never learn."""
+        self._decider = start_decider(self.method)
+        if (momentum := getattr(self.method, "momentum", None)) is not None:
+            momentum.reset()
+
+    @property
+    def classes_(self) -> NDArray[np.str_]:
+        """The labels, as scikit-learn names them."""
+        return np.array(self.labels)
+
+    def with_labels(self, labels: Sequence[str], *, templates: str | Sequence[str] | None = None) -> "Classifier":
+        """The same models asked about other labels; nothing is loaded again."""
+        return Classifier(
+            self.encoder,
+            labels=labels,
+            method=self.method,
+            n_views=self.n_views if self.rule is None else self._views_asked,
+            templates=self.templates if templates is None else templates,
+            teacher=self.teacher,
+            abstain_below=self.abstain_below,
+            seed=self.seed,
+            limits=self.limits,
+            cache_dir=self.cache_dir,
+            augment=self.augment,
+            unique_labels=self.unique_labels,
+            evidence=self.evidence,
+            stop=self.stop,
+        )
+
+    def __call__(self, image: ImageSource | Keyed) -> Prediction:
+        """The prediction for one image: a path, bytes, a file object, a PIL image or an array."""
+        (result,) = self._answers([self._prepare(image)], batch_views=self.n_views)
+        if isinstance(result, ViewvoteError):
+            raise result
+        return result
+
+    @overload
+    def predict_many(
+        self, images: Iterable[ImageSource | Keyed], *, batch_views: int | None = ..., on_error: Literal["raise"] = ...
+    ) -> Iterator[Prediction]: ...
+
+    @overload
+    def predict_many(
+        self, images: Iterable[ImageSource | Keyed], *, batch_views: int | None = ..., on_error: Literal["return"]
+    ) -> Iterator[Prediction | ViewvoteError]: ...
+
+    def predict_many(
+        self,
+        images: Iterable[ImageSource | Keyed],
+        *,
+        batch_views: int | None = None,
+        on_error: Literal["raise", "return"] = "raise",
+    ) -> Iterator[Prediction | ViewvoteError]:
+        """Predictions in the order of `images` (any iterable), the same as one at a time, but faster.
+
+        Views of several images fill encoder batches of `batch_views` (None: the size that is fastest here, see
+        `fastest_batch`), rounded up to the encoder's block; the next images are decoded and drawn meanwhile. Images
+        under way never fill more than two batches and a few. Which views are computed together does not depend on the
+        other images (`block_of`), so predictions equal those of single images to the last bit for every encoder of
+        this package, and a stream may be taken up anywhere. With on_error="return" an image that cannot be read or
+        decided yields its error in place.
+        """
+        if on_error not in ("raise", "return"):
+            raise unknown_name("on_error", on_error, ["raise", "return"])
+        if batch_views is not None:
+            batch_views = checked_whole(batch_views, name="batch_views", least=1)
+        return self._stream(checked_images(images), batch_views=batch_views, on_error=on_error)
+
+    def _stream(
+        self, images: Iterable[ImageSource | Keyed], *, batch_views: int | None, on_error: Literal["raise", "return"]
+    ) -> Iterator[Prediction | ViewvoteError]:
+        """What `predict_many` yields; the first image is read when the first answer is asked for."""
+        if batch_views is None:
+            batch_views = fastest_batch(self.encoder, cache_dir=self.cache_dir)
+        ahead = max(1, batch_views // self._ends[0]) + PREPARING
+        for result in self._answers(
+            prepare_ahead(self._prepare, images, ahead=ahead, limits=self.limits), batch_views=batch_views
+        ):
+            if isinstance(result, ViewvoteError) and on_error == "raise":
+                raise result
+            yield result
+
+    def predict(self, images: Iterable[ImageSource | Keyed]) -> NDArray[Any]:
+        """The label of each image, as scikit-learn returns them; None where the classifier abstained."""
+        found = [prediction.label for prediction in self.predict_many(images)]
+        return np.array(found, dtype=object if None in found else None)
+
+    def predict_proba(self, images: Iterable[ImageSource | Keyed]) -> Float32:
+        """The scores (images, labels) in the order of `classes_`.
+
+        Each row sums to 1, except for zero-shot with a model that scores each label alone (SigLIP).
+        """
+        rows = [prediction.scores for prediction in self.predict_many(images)]
+        return np.stack(rows) if rows else np.zeros((0, len(self.labels)), dtype=np.float32)
+
+    def _head(self, encoder: Encoder) -> TextHead:
+        return build_text_head(encoder, self.labels, templates=self.templates, cache_dir=self.cache_dir)
+
+    def _prepare(self, image: ImageSource | Keyed) -> Sample:
+        keyed = image if isinstance(image, Keyed) else Keyed(image, key=None)
+        drawer = self.encoder
+        return prepare(
+            keyed.image,
+            self.encoder.image_spec,
+            n_views=self.method.views_used(self.n_views),
+            seed=self.seed,
+            dataset=keyed.dataset,
+            key=keyed.key,
+            limits=self.limits,
+            augment=self.augment,
+            first=self._ends[0],
+            draw_views=drawer.draw_views if isinstance(drawer, DrawsViews) and drawer.draws_views else None,
+        )
+
+    @property
+    def _ends(self) -> tuple[int, ...]:
+        return round_ends(self.rule, self.method.views_used(self.n_views), self.encoder)
+
+    def _answers(
+        self, samples: Iterable[Sample | ViewvoteError], *, batch_views: int
+    ) -> Iterator[Prediction | ViewvoteError]:
+        """The predictions of prepared samples, in order; the error of one leaves the others alone."""
+        answerer = Answerer(
+            labels=self.labels,
+            method=self.method,
+            decider=self._decider,
+            encoder=self.encoder,
+            text_head=self.text_head,
+            teacher=self.teacher,
+            teacher_head=self.teacher_head,
+            abstain_below=self.abstain_below,
+            evidence=self.evidence,
+        )
+        ends = self._ends
+        tasks: Iterator[Rounds | Settled[Prediction | ViewvoteError]] = (
+            Rounds(one, answerer, rule=self.rule, ends=ends) if isinstance(one, Sample) else Settled(one)
+            for one in samples
+        )
+        scheduler: Scheduler[Prediction | ViewvoteError] = Scheduler(
+            encode_units(self.encoder), batch_views=batch_views, block=block_of(self.encoder) or ends[-1]
+        )
+        return scheduler.run(tasks, most_open=2 * len(ends) * (batch_views // ends[0] + 1))

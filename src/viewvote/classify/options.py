@@ -1,0 +1,122 @@
+"""A Classifier's arguments, checked: each function returns the value to use or says what is wrong with it."""
+
+import operator
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, Literal, TypeVar
+
+import numpy as np
+from PIL import Image
+
+from ..errors import UsageError
+from ..methods import METHODS, Method, VotingMethod
+from ..registry import unknown_name
+from ..stopping import Adaptive, Exact, StoppingRule
+from ..views.sample import Keyed
+
+ADAPTIVE: Final = "adaptive"
+EXACT: Final = "exact"
+
+T = TypeVar("T")
+
+
+def checked_labels(labels: Sequence[str], *, unique: bool = True) -> tuple[str, ...]:
+    """The labels, or an error that says what is wrong with them."""
+    if isinstance(labels, str):
+        raise UsageError(f"labels must be a list of strings; got the string {labels!r}. Did you mean [{labels!r}]?")
+    found = tuple(labels)
+    if not found:
+        raise UsageError("labels is empty; give at least one, e.g. labels=['cat', 'dog'].")
+    seen: set[str] = set()
+    for i, label in enumerate(found):
+        if not isinstance(label, str) or not label.strip():
+            raise UsageError(f"label {i} is {label!r}; every label must be a string with something in it.")
+        if any("\ud800" <= character <= "\udfff" for character in label):  # bytes of another encoding, say
+            raise UsageError(f"label {i} is not text: {label!r} has half a character in it. Is it UTF-8?")
+        if unique and label in seen:
+            raise UsageError(f"label {label!r} is given twice; every label must be different.")
+        seen.add(label)
+    return found
+
+
+def checked_whole(value: object, *, name: str, least: int | None = None, instead: str = "") -> int:
+    """The whole number, NumPy's among them; a fraction, a text, a truth value or one below `least` is an error."""
+    number = None if isinstance(value, bool) or not hasattr(value, "__index__") else operator.index(value)
+    if number is None or (least is not None and number < least):
+        bound = "" if least is None else f" of at least {least}"
+        raise UsageError(f"{name} must be a whole number{bound}{instead}; got {value!r}.")
+    return number
+
+
+def checked_images(images: Iterable[T]) -> Iterable[T]:
+    """The images; a single one is an error, as going through it would give characters, bytes or rows of pixels."""
+    one = isinstance(images, (str, bytes, bytearray, memoryview, os.PathLike, Image.Image, Keyed))
+    if isinstance(images, np.ndarray):
+        one = images.ndim < 3 or (images.ndim == 3 and images.shape[-1] in (1, 3, 4))
+    if one or hasattr(images, "read"):
+        kind = type(images).__name__
+        raise UsageError(f"this takes many images and got one ({kind}): give a list, [image], or call clf(image).")
+    return images
+
+
+def checked_method(method: str | Method, keep: float | None) -> Method:
+    """The method, with `keep` where it takes one."""
+    if not isinstance(method, str):
+        if keep is not None:
+            raise UsageError("keep belongs to the method object: set it there.")
+        return method
+    cls: Callable[..., Method] = METHODS.get(method)
+    if keep is None:
+        return cls()
+    if "keep" not in getattr(cls, "__dataclass_fields__", {}):
+        raise UsageError(f"method {method!r} uses no kept views, so it takes no keep.")
+    if not 0 < keep <= 1:
+        raise UsageError(f"keep must be above 0 and at most 1 (the share of views that vote); got {keep}.")
+    return cls(keep=keep)
+
+
+def asked_views(
+    views: int | str, *, stop: str | None = None, disagreement: float | None = None
+) -> tuple[int | Adaptive, Literal["exact"] | None]:
+    """A Classifier's `n_views` and `stop`: views is a number or "adaptive", stop "exact" or a calibration's file."""
+    if isinstance(views, str) and views != ADAPTIVE:
+        raise UsageError(f"views must be a number, or {ADAPTIVE}; got {views!r}.")
+    budget = views if isinstance(views, int) else Adaptive().budget
+    if stop == EXACT:
+        if disagreement is not None:
+            raise UsageError("stop exact never disagrees with the full budget; leave disagreement out.")
+        return budget, EXACT
+    if stop is None and isinstance(views, int):
+        if disagreement is not None:
+            raise UsageError("disagreement belongs to adaptive views: with a number, all of them are looked at.")
+        return views, None
+    given = {} if disagreement is None else {"disagreement": disagreement}
+    return Adaptive(budget=budget, calibration=stop, **given), None
+
+
+def checked_budget(n_views: int | str | Adaptive) -> int:
+    """How many views an image may cost at most."""
+    if isinstance(n_views, Adaptive):
+        return n_views.budget
+    if n_views == ADAPTIVE:
+        return Adaptive().budget
+    return checked_whole(n_views, name="n_views", least=1, instead=f', or "{ADAPTIVE}"')
+
+
+def checked_stop(n_views: int | str | Adaptive, stop: str | None, *, method: Method) -> StoppingRule | None:
+    """The rule that may end an image's rounds of views; None where all are always looked at."""
+    budget = checked_budget(n_views)
+    if stop not in (None, EXACT):
+        raise unknown_name("stopping rule", stop, [EXACT])
+    if stop is None and n_views != ADAPTIVE and not isinstance(n_views, Adaptive):
+        return None
+    if not isinstance(method, VotingMethod):
+        raise UsageError(f"method {method.name!r} does not vote, so nothing says when to stop; give a number of views.")
+    if stop is None:
+        adaptive = n_views if isinstance(n_views, Adaptive) else Adaptive()
+        return adaptive.rule(method.keep)
+    if isinstance(n_views, Adaptive):
+        raise UsageError('an Adaptive object and stop="exact" are two different rules; give one of them.')
+    if not method.whole_votes:
+        raise UsageError('stop="exact" counts whole votes; leave zero_temperature and compat at their defaults.')
+    return Exact(budget, method.keep)

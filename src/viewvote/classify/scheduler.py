@@ -1,0 +1,139 @@
+"""Full batches for the encoder, made of views from many images, each of which may want more views later."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from time import perf_counter
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+
+from ..prediction import Float32, UInt8
+
+Answer = TypeVar("Answer")
+Answer_co = TypeVar("Answer_co", covariant=True)
+
+
+class Task(Protocol[Answer_co]):
+    """An image on its way: it names the views it wants until it has its answer."""
+
+    @property
+    def answer(self) -> Answer_co | None:
+        """The answer, or None while views are wanted."""
+        ...
+
+    @property
+    def wanted(self) -> range:
+        """The views to encode next; they may be drawn meanwhile."""
+        ...
+
+    def views(self, start: int, end: int) -> UInt8:
+        """The pixels of the views from `start` to before `end`."""
+        ...
+
+    def receive(self, features: Float32, seconds: float) -> None:
+        """Take the features of all wanted views, and this image's share of the time spent on them."""
+        ...
+
+
+@dataclass(frozen=True)
+class Settled(Generic[Answer]):
+    """An image that wants no views because its answer is there: it cannot be read."""
+
+    answer: Answer
+
+
+@dataclass
+class _Request:
+    """What one image wants at the moment, and the part of it that is there."""
+
+    task: Task[object]
+    features: list[Float32] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """Consecutive views of one image that are encoded together."""
+
+    request: _Request
+    start: int
+    end: int
+    last: bool  # the request is complete with it
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+
+class Scheduler(Generic[Answer]):
+    """Runs tasks in batches of `batch_views` views and yields their answers in order.
+
+    A batch is made of units of at most `block` views of one image, cut at multiples of `block`: which views share a
+    unit does not depend on the other images. With a block of 1 a batch is cut anywhere, and always full while there is
+    work. What an undecided image wants next is drawn while the next batch is encoded and goes into the one after it,
+    ahead of any new image.
+
+    Images are taken from the source only when a batch needs them, so those under way never fill more than two batches;
+    of all images, answered ones that wait for an earlier one included, at most `most_open` are held. Where no image
+    wants a second round, tasks receive their features in the order of the source.
+    """
+
+    def __init__(self, encode: Callable[[Sequence[UInt8]], Sequence[Float32]], *, batch_views: int, block: int) -> None:
+        self._encode = encode
+        self._batch_views = max(batch_views, block)
+        self._block = block
+        self._open: deque[Task[Answer] | Settled[Answer]] = deque()
+        self._pending: deque[_Unit] = deque()
+        self._refills: list[_Unit] = []
+
+    def run(self, source: Iterable[Task[Answer] | Settled[Answer]], *, most_open: int) -> Iterator[Answer]:
+        """The answers of the tasks, in their order."""
+        tasks = iter(source)
+        exhausted = False
+        while not exhausted or self._open:
+            while self._open and (answer := self._open[0].answer) is not None:
+                self._open.popleft()
+                yield answer
+            while not exhausted and self._pending_views < self._batch_views and len(self._open) < most_open:
+                task = next(tasks, None)
+                exhausted = task is None
+                if task is not None:
+                    self._open.append(task)
+                    self._pending.extend(self._units(task))
+            if self._open and self._open[0].answer is None:
+                self._run_batch()
+
+    @property
+    def _pending_views(self) -> int:
+        return sum(map(len, self._pending))
+
+    def _units(self, task: Task[object] | Settled[Answer]) -> list[_Unit]:
+        if isinstance(task, Settled) or task.answer is not None:
+            return []
+        request, wanted = _Request(task), task.wanted
+        cuts = [*range(wanted.start - wanted.start % self._block, wanted.stop, self._block), wanted.stop]
+        return [_Unit(request, max(start, wanted.start), end, last=end == wanted.stop) for start, end in pairwise(cuts)]
+
+    def _run_batch(self) -> None:
+        """Encodes the next batch and hands out features; what undecided images want next becomes a refill."""
+        batch: list[_Unit] = []
+        size = 0
+        while self._pending and (not batch or size + len(self._pending[0]) <= self._batch_views):
+            batch.append(self._pending.popleft())
+            size += len(batch[-1])
+        self._pending.extend(self._refills)
+        self._refills = []
+        if not batch:
+            return
+        pixels = [unit.request.task.views(unit.start, unit.end) for unit in batch]
+        start = perf_counter()
+        rows = self._encode(pixels)
+        seconds_per_view = (perf_counter() - start) / size
+        for unit, features in zip(batch, rows, strict=True):
+            request = unit.request
+            request.features.append(features)
+            request.seconds += seconds_per_view * len(unit)
+            if unit.last:
+                request.task.receive(np.concatenate(request.features), request.seconds)
+                self._refills.extend(self._units(request.task))

@@ -1,0 +1,1 @@
+"""One file per way that a dataset lies on disk."""

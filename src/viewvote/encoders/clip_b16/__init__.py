@@ -1,0 +1,1 @@
+"""OpenAI's CLIP ViT-B/16 image tower with a text side of our own."""

@@ -1,0 +1,127 @@
+"""The common hub layout of ONNX CLIP repositories (`onnx/vision_model*.onnx`, ...) read as if it were a pack."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from ...errors import CheckpointError, ModelNotFoundError, UnsupportedEncoderError
+from ...prediction import ImageSpec
+from ..torch.hf_images import image_spec
+from .config import FILE, PackConfig, check_format, parse_config, read_json
+
+SIDE_FILES = ("config.json", "preprocessor_config.json", "tokenizer.json")
+OPTIONAL_FILES = (FILE, "tokenizer_config.json")
+CLIP_SCALE = 100.0
+"""CLIP's learned scale is inside the weights of its joint graph, not in these repositories; OpenAI's and LAION's models
+were trained with it clipped at 100, and end there."""
+
+_FP32, _FP16, _INT8 = ("",), ("_fp16",), ("_quantized", "_int8", "_uint8")
+_SUFFIXES = {"fp32": _FP32, "int8": _INT8, "auto": _FP32 + _FP16 + _INT8}
+_SIGMOID_FAMILIES = ("siglip", "siglip2")
+
+
+def graph_names(tower: str, precision: str) -> list[str]:
+    """The files that may hold a tower ("vision" or "text"), best first.
+
+    "auto" prefers full precision: the quantised files of the hub use ranges measured while running, whose accuracy
+    nobody has stated, unlike the calibrated int8 tower of a pack.
+    """
+    return [f"onnx/{tower}_model{suffix}.onnx" for suffix in _SUFFIXES[precision]]
+
+
+def read_layout(folder: Path, *, name: str) -> PackConfig:
+    """The configuration that the repository's own JSON files amount to; `dim` 0 stands for what the graph says."""
+    model = read_json(folder / "config.json")
+    family = str(model.get("model_type", ""))
+    text = model.get("text_config") or {}
+    tokenizer = _read_optional(folder / "tokenizer_config.json")
+    sigmoid = family in _SIGMOID_FAMILIES
+    data: dict[str, Any] = {
+        "format": "viewvote-pack-1",
+        "name": name,
+        **_image_fields(read_json(folder / "preprocessor_config.json"), source=folder / "preprocessor_config.json"),
+        "context_length": _context_length(text, tokenizer, default=64 if sigmoid else 77),
+        "dim": 1,
+        "pad_id": _pad_id(folder / "tokenizer.json", tokenizer, text),
+        "scoring": "sigmoid" if sigmoid else "softmax",
+        # SigLIP was trained on full contexts without a mask; CLIP's causal text tower never looks at padding.
+        "pad_to": "max" if sigmoid else "longest",
+    }
+    if not sigmoid:
+        data |= {"scale": CLIP_SCALE, "bias": 0.0}
+    override = folder / FILE
+    if override.is_file():
+        extra = read_json(override)
+        check_format(extra, source=str(override))
+        data |= extra
+    if "scale" not in data or "bias" not in data:
+        raise CheckpointError(_NEEDS_SCALE.format(family=family, folder=folder, file=FILE))
+    config = parse_config(data, source=str(folder))
+    return config if "dim" in _read_optional(override) else _without_dim(config)
+
+
+_NEEDS_SCALE = (
+    "{folder} holds a {family} model, whose learned scale and bias are not in this layout and cannot be guessed. "
+    'Copy the files into a folder of your own and add {file} with {{"format": "viewvote-pack-1", "scale": ..., "bias": '
+    "...}}, taken from the original checkpoint (exp of logit_scale, and logit_bias), or export the original with "
+    "`viewvote export hf:REPO --out DIR`."
+)
+
+
+def _without_dim(config: PackConfig) -> PackConfig:
+    return PackConfig(**{**config.__dict__, "dim": 0})
+
+
+def _read_optional(path: Path) -> dict[str, Any]:
+    return read_json(path) if path.is_file() else {}
+
+
+def _image_fields(data: dict[str, Any], *, source: Path) -> dict[str, Any]:
+    """size, mean, std, interpolation, resize and short_side of a `preprocessor_config.json`, read as `hf:` reads it."""
+    default = ImageSpec(size=1)
+    said = {"image_mean": default.mean, "image_std": default.std, "rescale_factor": 1 / 255, **data}
+    said.setdefault("do_center_crop", "crop_size" in data)
+    if isinstance(said.get("size"), int) and said["do_center_crop"]:  # of old files; without a crop it means a square
+        said["size"] = {"shortest_edge": said["size"]}
+    try:
+        spec = image_spec(SimpleNamespace(**said), image_size=None, model_id=str(source))
+    except UnsupportedEncoderError as error:
+        raise CheckpointError(str(error)) from error
+    return {
+        "size": spec.size,
+        "mean": list(spec.mean),
+        "std": list(spec.std),
+        "interpolation": spec.interpolation,
+        "resize": spec.resize,
+        **({"short_side": spec.short_side} if spec.resize == "shortest" else {}),
+    }
+
+
+def _context_length(text: dict[str, Any], tokenizer: dict[str, Any], *, default: int) -> int:
+    """The model's own limit; tokenizer files write absurd numbers for "no limit"."""
+    limits = [n for n in (text.get("max_position_embeddings"), tokenizer.get("model_max_length")) if isinstance(n, int)]
+    return min([n for n in limits if 0 < n < 100_000], default=default)
+
+
+def _pad_id(path: Path, tokenizer: dict[str, Any], text: dict[str, Any]) -> int:
+    """The id of the tokenizer's padding token; `config.json` comes last, as old CLIP models state a wrong one."""
+    token = tokenizer.get("pad_token")
+    content = token.get("content") if isinstance(token, dict) else token
+    data = read_json(path)
+    padding = data.get("padding") or {}
+    added = {entry.get("content"): entry.get("id") for entry in data.get("added_tokens") or []}
+    vocabulary = (data.get("model") or {}).get("vocab")
+    known = vocabulary if isinstance(vocabulary, dict) else {}
+    found = next((i for i in (added.get(content), known.get(content), padding.get("pad_id")) if i is not None), None)
+    return int(found if found is not None else text.get("pad_token_id") or 0)
+
+
+def find_graph(folder: Path, tower: str, precision: str) -> Path:
+    """The best file in the folder for a tower."""
+    names = graph_names(tower, precision)
+    for name in names:
+        if (folder / name).is_file():
+            return folder / name
+    raise ModelNotFoundError(
+        f"{folder} has no {tower} tower for precision {precision!r}; expected {' or '.join(names)}."
+    )

@@ -1,0 +1,1 @@
+"""The embedded model: as an ONNX pack, and in torch for tuning."""

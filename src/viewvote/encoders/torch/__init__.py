@@ -1,0 +1,1 @@
+"""Encoders that run in torch: open_clip, transformers, and learned prompts on them."""

@@ -1,0 +1,121 @@
+"""Encoders that bring learned prompts: what tuning may ask of them, how their ids read, what they share."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, runtime_checkable
+
+from ...errors import UsageError
+from ...prediction import Float32, ImageSpec, Scoring, UInt8
+from .. import SCHEMES
+from ..base import Encoder, block_of
+from ..text_head import PromptedEncoder
+from .tunable import PromptTunable, Snapshot
+
+if TYPE_CHECKING:
+    from torch import Tensor, device
+    from torch.nn import Parameter
+
+WRAPPERS = ("coop", "maple")
+TEXT_BATCH = 256  # class names per forward pass without gradients
+
+
+@runtime_checkable
+class PromptLearner(Encoder, PromptedEncoder, Protocol):
+    """An encoder whose own prompts reach into both towers and may be tuned and put back (TPT on MaPLe, PromptAlign)."""
+
+    def prompt_parameters(self) -> dict[str, "Parameter"]:
+        """The learned tensors by name, frozen; who tunes them sets `requires_grad` and calls `restore_prompts`."""
+        ...
+
+    def class_features(self, names: Sequence[str], *, chunk: int = 64) -> "Tensor":
+        """Unit float32 features (classes, dim), differentiable; each chunk is recomputed in the backward pass."""
+        ...
+
+    def view_features(self, views: UInt8, *, taps: int = 0) -> tuple["Tensor", tuple["Tensor", ...]]:
+        """Unit float32 features (views, dim) and the inputs (views, tokens, width) of the first `taps` vision blocks.
+
+        A tapped input is taken after its prompts were put in and before the block's first norm. Differentiable; all
+        views go in one batch.
+        """
+        ...
+
+    def snapshot_prompts(self) -> Snapshot:
+        """A copy of the learned tensors."""
+        ...
+
+    def restore_prompts(self, snapshot: Snapshot | None = None) -> None:
+        """Put a snapshot (None: the checkpoint's values) back bit for bit, drop gradients and freeze again."""
+        ...
+
+
+def split_checkpoint_id(rest: str, *, scheme: str) -> tuple[Path, str]:
+    """(checkpoint, model id) of "CHECKPOINT@MODEL", split at the last "@" before a scheme: paths may have "@" too."""
+    places = [i for i, letter in enumerate(rest) if letter == "@" and rest[i + 1 :].partition(":")[0] in SCHEMES]
+    if not places or places[-1] == 0:
+        raise UsageError(
+            f"model id '{scheme}:{rest}' does not say which checkpoint goes on which model; expected "
+            f"{scheme}:CHECKPOINT@MODEL, for example {scheme}:model.pth.tar-2@open_clip:ViT-B-16/openai."
+        )
+    path, model_id = rest[: places[-1]], rest[places[-1] + 1 :]
+    if model_id.partition(":")[0] in WRAPPERS:
+        raise UsageError(f"model id '{scheme}:{rest}' puts prompts on prompts; expected a plain CLIP model after '@'.")
+    return Path(path).expanduser(), model_id
+
+
+Base = TypeVar("Base", bound=PromptTunable)
+
+
+class OverClip(Generic[Base]):
+    """What CoOp and MaPLe take over from the CLIP model below them.
+
+    `encode_texts` is the plain text tower: the learned prompt goes around class names only.
+    """
+
+    def __init__(self, base: Base, *, model_id: str, fingerprint: str) -> None:
+        self.base = base
+        self.model_id = model_id
+        self._fingerprint = fingerprint
+
+    @property
+    def fingerprint(self) -> str:
+        """The model's own, and that of the prompt."""
+        return f"{self.base.fingerprint}+{self._fingerprint}"
+
+    @property
+    def image_spec(self) -> ImageSpec:
+        """How views must be rendered."""
+        return self.base.image_spec
+
+    @property
+    def dim(self) -> int:
+        """Length of a feature vector."""
+        return self.base.dim
+
+    @property
+    def logit_scale(self) -> float:
+        """The factor on cosines."""
+        return self.base.logit_scale
+
+    @property
+    def logit_bias(self) -> float:
+        """The constant added to scaled cosines."""
+        return self.base.logit_bias
+
+    @property
+    def scoring(self) -> Scoring:
+        """How one label's score comes from its logit."""
+        return self.base.scoring
+
+    @property
+    def device(self) -> "device":
+        """Where the towers live."""
+        return self.base.device
+
+    @property
+    def block_views(self) -> int | None:
+        """How many views are computed together."""
+        return block_of(self.base)
+
+    def encode_texts(self, texts: Sequence[str]) -> Float32:
+        """Unit features (texts, dim) of the plain text tower, without the learned prompt."""
+        return self.base.encode_texts(texts)

@@ -1,0 +1,1 @@
+"""Photographs: opened within limits, upright, in RGB, resized."""

@@ -1,0 +1,1 @@
+"""Label sets: the words to choose from and the sentences they stand in."""

@@ -1,0 +1,1 @@
+"""Pictures of predictions and records: explanations, contact sheets, plots."""

@@ -1,0 +1,1 @@
+"""What a run writes down for each sample, and those lines as numpy columns."""

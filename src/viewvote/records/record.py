@@ -1,0 +1,187 @@
+"""One sample of a run as one line of JSON: what was decided, and all that other settings can be scored from."""
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import RecordError
+from ..prediction import Evidence, Float32, Prediction, Trace
+
+TOP = 5
+"""How many classes `top5` names (fewer where there are fewer)."""
+
+LEAST_VOTE = 1e-4
+"""Softer votes are not written: at the authors' temperature every class has some."""
+
+
+@dataclass(frozen=True)
+class ViewColumns:
+    """What every view said, in view order; `kept` are the indices of the views that decided, most confident first.
+
+    In a cascade `labels` are the student's; the teacher's are `Record.teacher_labels`.
+    """
+
+    labels: tuple[int, ...]
+    entropy: tuple[float, ...]
+    top_probability: tuple[float, ...]
+    kept: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Record:
+    """One sample; the fields are the JSON's keys in their order, `timings` last so that lines compare without them.
+
+    index, correct       the answer and whether it is the target; None where the image could not be used (`error`)
+    votes                of the classes that have any (soft votes: 0.0001 or more); None for methods that do not vote
+    top5                 best classes, winner first; equally many votes go to the larger logit of the source view
+    candidates, logits   `Evidence.logits` (views, candidates) as base64 of little-endian float32
+    source_top           the student's best classes on the source view: zero-shot's top five
+    group_marginal       `Evidence.group_marginal` and `group_logits`, base64 of little-endian float32
+    stop                 why no more views were looked at; None for methods that always look at all
+    """
+
+    key: str
+    target: int
+    index: int | None = None
+    correct: bool | None = None
+    confidence: float | None = None
+    probability: float | None = None
+    votes: Mapping[int, float] | None = None
+    tie_break: str | None = None
+    top5: tuple[int, ...] = ()
+    views: ViewColumns | None = None
+    candidates: tuple[int, ...] = ()
+    logits: str = ""
+    source_top: tuple[int, ...] = ()
+    source_probability: float | None = None
+    group_marginal: str = ""
+    group_logits: str = ""
+    tie_draw: float | None = None
+    views_used: int = 0
+    stop: str | None = None
+    teacher_labels: tuple[int, ...] | None = None
+    notes: tuple[str, ...] = ()
+    error: str | None = None
+    timings: Mapping[str, float] = field(default_factory=dict)
+
+    def to_line(self) -> str:
+        """The record as one line of JSON, without the line break; equal records are equal lines."""
+        values = vars(self) | {"views": self.views and vars(self.views)}
+        return json.dumps(values, separators=(",", ":"), allow_nan=False)
+
+    @classmethod
+    def from_line(cls, line: str | bytes) -> "Record":
+        """The record that `to_line` wrote; anything else is an error that says what is wrong."""
+        try:
+            raw = json.loads(line)
+            if not isinstance(raw, dict) or raw.keys() != _KEYS:
+                raise RecordError(f"not a record: it needs exactly the keys {', '.join(sorted(_KEYS))}.")
+            views, votes = raw["views"], raw["votes"]
+            raw["views"] = views and ViewColumns(**{name: tuple(values) for name, values in views.items()})
+            raw["votes"] = None if votes is None else {int(c): count for c, count in votes.items()}
+            values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in raw.items()}
+            return cls(**values)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise error if isinstance(error, RecordError) else RecordError(f"not a record: {error}.") from error
+
+
+_KEYS = {each.name for each in fields(Record)}
+
+
+def record_of(prediction: Prediction, *, key: str, target: int) -> Record:
+    """The record of a prediction that was made with its trace (and evidence, where it may be scored again)."""
+    trace = prediction.trace or Trace(())
+    evidence = trace.evidence
+    top = prediction.ranking(TOP) if evidence is None or prediction.votes is None else _voted_top(prediction, evidence)
+    return Record(
+        key=key,
+        target=int(target),
+        index=int(prediction.index),
+        correct=bool(prediction.index == target),
+        confidence=shortest(prediction.confidence),
+        probability=shortest(prediction.probability),
+        votes=_votes(prediction),
+        tie_break=prediction.tie_break,
+        top5=tuple(top),
+        views=_view_columns(prediction, trace),
+        views_used=len(trace.views),
+        stop=prediction.stop,
+        notes=prediction.notes,
+        timings={name: round(seconds, 6) for name, seconds in prediction.timings.items()},
+        **({} if evidence is None else _evidence_fields(evidence)),
+    )
+
+
+def failed_record(error: Exception, *, key: str, target: int) -> Record:
+    """The record of an image that could not be used: counted, never skipped."""
+    return Record(key=key, target=int(target), error=str(error))
+
+
+def without_timings(line: str) -> str:
+    """The part of a record's line that a repeated run must reproduce byte for byte."""
+    return line[: line.rindex(',"timings":')]
+
+
+def shortest(value: float) -> float:
+    """The number whose repr is the shortest that still names this float32: 0.3, not 0.30000001192092896."""
+    return float(str(np.float32(value)))
+
+
+def pack_floats(values: ArrayLike) -> str:
+    """Base64 of the values as little-endian float32."""
+    return b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode("ascii")
+
+
+def unpack_floats(text: str) -> Float32:
+    """The float32 values in a base64 text, flat."""
+    return np.frombuffer(b64decode(text), dtype="<f4").astype(np.float32, copy=False)
+
+
+def _votes(prediction: Prediction) -> dict[int, float] | None:
+    if prediction.votes is None:
+        return None
+    counts = prediction.votes
+    exact = np.issubdtype(counts.dtype, np.integer)
+    return {int(c): int(counts[c]) if exact else shortest(counts[c]) for c in np.flatnonzero(counts >= LEAST_VOTE)}
+
+
+def _view_columns(prediction: Prediction, trace: Trace) -> ViewColumns | None:
+    if not trace.views:
+        return None
+    position = {label: i for i, label in reversed(list(enumerate(prediction.labels)))}
+    evidence = trace.evidence
+    labels = [position[v.label] for v in trace.views] if evidence is None else evidence.student_labels.tolist()
+    return ViewColumns(
+        labels=tuple(labels),
+        entropy=tuple(shortest(view.entropy) for view in trace.views),
+        top_probability=tuple(shortest(view.top_probability) for view in trace.views),
+        kept=tuple(sorted(prediction.kept, key=lambda i: (trace.views[i].entropy, i))),
+    )
+
+
+def _voted_top(prediction: Prediction, evidence: Evidence) -> list[int]:
+    """Winner first, then by votes; most classes have none, and those are told apart by the source view's logits."""
+    classes = np.arange(len(prediction.labels))
+    source = np.full(len(classes), -np.inf)
+    source[evidence.candidates] = evidence.logits[0]
+    order = np.lexsort((-source, -prediction.scores.astype(np.float64), classes != prediction.index))
+    return [int(c) for c in order[:TOP]]
+
+
+def _evidence_fields(evidence: Evidence) -> dict[str, Any]:
+    told = evidence.teacher_labels
+    return {
+        "candidates": tuple(evidence.candidates.tolist()),
+        "logits": pack_floats(evidence.logits),
+        "source_top": tuple(evidence.source_top.tolist()),
+        "source_probability": shortest(evidence.source_probability),
+        "group_marginal": pack_floats(evidence.group_marginal),
+        "group_logits": pack_floats(evidence.group_logits),
+        "tie_draw": float(evidence.tie_draw),
+        "teacher_labels": None if told is None else tuple(told.tolist()),
+    }

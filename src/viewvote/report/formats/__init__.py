@@ -1,0 +1,1 @@
+"""One file per format that a table is written in."""

@@ -1,0 +1,92 @@
+"""A table in one of several formats."""
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from math import isnan
+
+from ..table import Cell, Table
+from .grid import grid, heading
+from .html import html_page
+from .latex import latex
+from .strict_json import strict_json
+
+
+def render(table: Table, fmt: str) -> str:
+    """The table in one of FORMATS."""
+    return FORMATS[fmt](table)
+
+
+def markdown(table: Table) -> str:
+    """A GitHub table with the notes below."""
+    columns = [_markdown_safe(text) for text in heading(table)]
+    rows = [columns, ["---"] + ["---:"] * (len(columns) - 1)]
+    rows += [["<br>".join(_markdown_safe(line) for line in cell) for cell in row] for row in grid(table)]
+    body = "\n".join("| " + " | ".join(row) + " |" for row in rows)
+    return body + "\n\n" + "\n".join(f"- {_markdown_safe(note)}" for note in table.notes) + "\n"
+
+
+def _markdown_safe(text: str) -> str:
+    for mark in "\\|*_<`":
+        text = text.replace(mark, "\\" + mark)
+    return text
+
+
+def long_csv(table: Table) -> str:
+    """One line per row and dataset; rates are shares, published numbers percent as printed."""
+    lines = [
+        {"method": row.title, "model": row.model, "dataset": name, **_flat(row.cells[name])}
+        for row in table.rows
+        for name in table.datasets
+        if name in row.cells
+    ]
+    return csv_text(lines)
+
+
+def csv_text(rows: Sequence[Mapping[str, object]]) -> str:
+    """The rows as CSV, columns named by the first row's keys; NaN is left empty."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: "" if isinstance(cell, float) and isnan(cell) else cell for name, cell in row.items()})
+    return out.getvalue()
+
+
+def _flat(cell: Cell) -> dict[str, object]:
+    return {
+        "top1": cell.rate.value,
+        "low": cell.rate.low,
+        "high": cell.rate.high,
+        "std": cell.seeds.std,
+        "seeds": cell.seeds.seeds,
+        "n": cell.rate.n,
+        "errors": cell.rate.errors,
+        "top5": cell.top5.value,
+        "macro": cell.macro.value,
+        "split": cell.split,
+        "published": cell.published,
+        "verdict": cell.verdict,
+        "seconds_per_image": cell.seconds_per_image,
+        "peak_memory_mb": cell.peak_memory_mb,
+    }
+
+
+def as_json(table: Table) -> str:
+    """Everything the table knows."""
+    return strict_json(asdict(table))
+
+
+def html(table: Table) -> str:
+    """One page that needs nothing else."""
+    return html_page(f"viewvote: {table.layout}", heading(table), grid(table), table.notes)
+
+
+FORMATS: Mapping[str, Callable[[Table], str]] = {
+    "markdown": markdown,
+    "latex": latex,
+    "csv": long_csv,
+    "json": as_json,
+    "html": html,
+}

@@ -1,0 +1,1 @@
+"""Who computes a run's records, and where."""

@@ -1,0 +1,1 @@
+"""Records computed by actors of a Ray cluster."""

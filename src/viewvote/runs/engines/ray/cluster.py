@@ -1,0 +1,46 @@
+"""A connection to a Ray cluster, or to a Ray of this process's own."""
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+from ....errors import MissingExtraError, RunError
+
+KNOCK = 10.0
+"""Seconds that a cluster has to answer: Ray itself goes on trying an address where nobody listens."""
+
+
+@contextmanager
+def connected(address: str | None) -> Iterator[Any]:
+    """The ray module, connected; a connection that was made here is closed again."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray's own reports to its makers are the user's to switch on
+    try:
+        import ray
+        import ray.data
+    except ImportError as error:
+        raise MissingExtraError.for_extra("ray", what="the Ray engine") from error
+    if ray.is_initialized():
+        yield ray
+        return
+    address = address or os.environ.get("RAY_ADDRESS") or None
+    try:
+        knock(address)
+        ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+    except (OSError, ValueError, RuntimeError) as error:
+        told = str(error).strip().rstrip(".")
+        where = f"to Ray at {address}" if address else "to a Ray of its own"
+        raise RunError(f"cannot connect {where}: {told}. Is the cluster up (`ray status`)?") from error
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def knock(address: str | None) -> None:
+    """Nothing; raises OSError where the address names a host and a port, and nobody listens there."""
+    parts = urlsplit(address if address and "://" in address else f"//{address or ''}")
+    if parts.hostname and parts.port:
+        socket.create_connection((parts.hostname, parts.port), timeout=KNOCK).close()

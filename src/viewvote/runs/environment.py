@@ -1,0 +1,98 @@
+"""What a run was computed with: versions, machine, and which weights exactly."""
+
+import importlib.metadata
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..images import resize as resampling
+from ..classify.classifier import Classifier
+from ..encoders import Encoder
+from ..errors import RunError
+
+PACKAGES = (
+    "numpy",
+    "pillow",
+    "cykooz-resizer",
+    "onnxruntime",
+    "openvino",
+    "tokenizers",
+    "torch",
+    "open-clip-torch",
+    "transformers",
+)
+DECISIVE = ("model_fingerprint", "teacher_fingerprint", "method_fingerprint", "resizer")
+"""What must not change within a run: the weights, what a method reads from files, and what draws the views (its pixels
+differ in the last bit)."""
+
+PROBES = ("model_probe", "teacher_probe")
+PROBE_TOLERANCE = 1e-3
+"""Features of unit length differ by less between machines, and by more between weights or precisions."""
+
+
+def version_of(package: str) -> str | None:
+    """The installed version, or None."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def cpu_name() -> str:
+    """The processor's name, where the system tells: quantised models differ in the last bits between kinds."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.processor())
+
+
+def probe(encoder: Encoder) -> list[float]:
+    """The first features of a fixed picture: they tell image towers apart, which fingerprints (of texts) do not."""
+    size = encoder.image_spec.size
+    picture = (np.arange(size * size * 3) % 251).astype(np.uint8).reshape(1, size, size, 3)
+    return [float(value) for value in encoder.encode_images(picture)[0, :8]]
+
+
+def environment_of(classifier: Classifier) -> dict[str, Any]:
+    """The environment as JSON-ready values."""
+    teacher = classifier.teacher
+    return {
+        "viewvote": version_of("viewvote"),
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "machine": platform.machine(),
+        "cpu": cpu_name(),
+        "cores": os.cpu_count(),
+        "packages": {name: version for name in PACKAGES if (version := version_of(name))},
+        "resizer": "cykooz-resizer" if resampling.is_fast() else "pillow",
+        "model_fingerprint": classifier.encoder.fingerprint,
+        "model_probe": probe(classifier.encoder),
+        "teacher_fingerprint": None if teacher is None else teacher.fingerprint,
+        "teacher_probe": [] if teacher is None else probe(teacher),
+        "method_fingerprint": getattr(classifier.method, "fingerprint", None),
+        "templates": list(classifier.templates),
+    }
+
+
+def differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """What changed since the run began, in words; an error where the records would not fit together."""
+    for name in DECISIVE:
+        if before.get(name) != now[name]:
+            raise RunError(
+                f"the run began with another {name.replace('_', ' ')}: {before.get(name)}, now {now[name]}. "
+                "Continue with the old one, or begin a new run with another --out."
+            )
+    for name in PROBES:
+        was = before.get(name, [])
+        if len(was) != len(now[name]) or not np.allclose(was, now[name], atol=PROBE_TOLERANCE):
+            raise RunError(
+                f"the run began with another {name.removesuffix('_probe')}: the features of a test picture were {was}, "
+                f"now {now[name]}. Continue with the old one, or begin a new run with another --out."
+            )
+    old, new = ({**one, **one["packages"], "packages": None} for one in (before, now))
+    return [f"{name} {old.get(name)} -> {new[name]}" for name in new if old.get(name) != new[name]]

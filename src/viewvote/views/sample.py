@@ -1,0 +1,207 @@
+"""A sample on its way to the encoder: read, boxes sampled, decoded, drawn; the next ones prepared meanwhile."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from time import perf_counter
+from typing import Literal, get_args
+
+import numpy as np
+from PIL import Image
+
+from ..errors import ViewvoteError
+from ..images.photo import ImageLimits, ImageSource, Photo, open_photo, pinned
+from ..prediction import ImageSpec, UInt8
+from ..registry import unknown_name
+from ..rng import sample_rng
+from .augmix import sample_mixes
+from .crops import Drawing, DrawViews, View, reductions, render_views, sample_views, source_box
+
+PREPARING = 2
+"""Images decoded and drawn at the same time while the encoder works."""
+
+HOLD_PIXELS = 4_000_000
+"""A larger photo is not held between two rounds of views but decoded again: many are under way at the same time."""
+
+Augment = Literal["crops", "augmix"]
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """An image of a dataset: its views depend on the dataset's name and its key there; without one, on its content."""
+
+    image: ImageSource | Photo
+    key: str | None
+    dataset: str = ""
+
+
+class Sample:
+    """One image: where its views look, the pixels of those drawn so far, and the seconds spent on them.
+
+    Views are drawn when they are asked for, from a photo that is decoded once, no coarser than the finest view needs:
+    the first views have the same pixels however many follow. `draw_ahead` starts on the next ones and returns at once.
+    """
+
+    def __init__(
+        self,
+        photo: Photo,
+        views: list[View],
+        spec: ImageSpec,
+        *,
+        path: str | None,
+        tie_draw: float,
+        read: float,
+        draw_views: DrawViews | None = None,
+    ) -> None:
+        self.photo = photo
+        self.views = views
+        self.path = path
+        self.tie_draw = tie_draw
+        self.timings = {"read": read, "render": 0.0}
+        self._spec = spec
+        self._draw_views = draw_views
+        self._levels: dict[int, Image.Image] | None = None
+        self._drawn: list[UInt8] = []
+        self._ahead: Drawing | None = None
+        self._begun = 0  # views drawn or being drawn
+
+    @property
+    def pixels(self) -> UInt8:
+        """The views drawn so far (views, size, size, 3)."""
+        self._wait()
+        if len(self._drawn) > 1:
+            self._drawn = [np.concatenate(self._drawn)]
+        return self._drawn[0]
+
+    def draw_ahead(self, end: int) -> None:
+        """Start to draw the views before `end` that are not drawn yet."""
+        if end <= self._begun:
+            return
+        self._wait()
+        levels = self._levels or self._decode()
+        start = perf_counter()
+        views = self.views[self._begun : end]
+        if self._draw_views is None:
+            self._ahead = Drawing(levels, views, self._spec)
+        else:
+            self._drawn.append(self._draw_views(levels, views))
+        self._begun = end
+        small = sum(level.width * level.height for level in levels.values()) <= HOLD_PIXELS
+        self._levels = levels if small and end < len(self.views) else None
+        self.timings["render"] += perf_counter() - start
+
+    def draw(self, start: int, end: int) -> UInt8:
+        """The views from `start` to before `end`."""
+        self.draw_ahead(end)
+        return self.pixels[start:end]
+
+    def pixels_for(self, chosen: list[int], spec: ImageSpec) -> UInt8:
+        """The chosen views as another model wants them: crops stay where they are, the source view is framed anew."""
+        if _look(spec) == _look(self._spec):
+            return self.pixels[chosen]
+        box = source_box(self.photo.size, spec)
+        views = [self.views[i] for i in chosen]
+        return render_views(self.photo, [View(box, flip=False, source=True) if v.source else v for v in views], spec)
+
+    def _decode(self) -> dict[int, Image.Image]:
+        start = perf_counter()
+        levels = self.photo.levels(reductions(self.views, self._spec))
+        self.timings["read"] += perf_counter() - start
+        return levels
+
+    def _wait(self) -> None:
+        if self._ahead is not None:
+            start = perf_counter()
+            self._drawn.append(self._ahead.result())
+            self._ahead = None
+            self.timings["render"] += perf_counter() - start
+
+
+def prepare(
+    image: ImageSource | Photo,
+    spec: ImageSpec,
+    *,
+    n_views: int,
+    seed: int,
+    first: int | None = None,
+    dataset: str = "",
+    key: str | None = None,
+    limits: ImageLimits | None = None,
+    augment: Augment = "crops",
+    draw_views: DrawViews | None = None,
+) -> Sample:
+    """A sample of `n_views` views with its `first` ones (None: all) drawn.
+
+    A loose image is its own key: a renamed or moved photo keeps its views. augment="augmix" mixes the very crops of
+    "crops"; its numbers come from a stream of their own. `draw_views` draws crops elsewhere than on the CPU.
+    """
+    start = perf_counter()
+    photo = open_photo(image, limits=limits)
+    key = photo.key if key is None else key
+    views = sample_views(photo.size, spec, n_views=n_views, rng=sample_rng(seed=seed, dataset=dataset, key=key))
+    if checked_augment(augment) == "augmix":
+        mixes = sample_mixes(n_views - 1, sample_rng(seed=seed, dataset=dataset, key=key, stream="augmix"))
+        views[1:] = [replace(view, mix=mix) for view, mix in zip(views[1:], mixes, strict=True)]
+    tie_draw = float(sample_rng(seed=seed, dataset=dataset, key=key, stream="ties").uniform(1)[0])
+    path = str(image) if isinstance(image, (str, Path)) else None
+    drawer = draw_views if augment == "crops" else None
+    read = perf_counter() - start
+    sample = Sample(photo, views, spec, path=path, tie_draw=tie_draw, read=read, draw_views=drawer)
+    sample.draw(0, n_views if first is None else min(first, n_views))
+    return sample
+
+
+def checked_augment(augment: Augment) -> Augment:
+    """The kind of views, or an error that names those there are."""
+    if augment not in get_args(Augment):
+        raise unknown_name("kind of views", augment, get_args(Augment))
+    return augment
+
+
+def prepare_ahead(
+    prepare_one: Callable[[Keyed], Sample],
+    images: Iterable[ImageSource | Keyed],
+    *,
+    ahead: int,
+    limits: ImageLimits | None = None,
+) -> Iterator[Sample | ViewvoteError]:
+    """The samples of `images` in order, an unusable one as its error; at most `ahead` are held at a time.
+
+    An image is pinned before the next is asked for: a generator may refill one buffer, or close each file after it.
+    """
+    source = iter(images)
+    with ThreadPoolExecutor(PREPARING, thread_name_prefix="viewvote-prepare") as pool:
+
+        def start(image: ImageSource | Keyed) -> Future[Sample] | ViewvoteError:
+            keyed = image if isinstance(image, Keyed) else Keyed(image, key=None)
+            try:
+                return pool.submit(prepare_one, replace(keyed, image=pinned(keyed.image, limits=limits)))
+            except ViewvoteError as error:
+                return error
+
+        pending = deque(map(start, islice(source, ahead)))
+        try:
+            while pending:
+                yield _outcome(pending.popleft())
+                pending.extend(map(start, islice(source, 1)))
+        finally:
+            for one in pending:
+                if isinstance(one, Future):
+                    one.cancel()
+
+
+def _outcome(started: Future[Sample] | ViewvoteError) -> Sample | ViewvoteError:
+    if isinstance(started, ViewvoteError):
+        return started
+    try:
+        return started.result()
+    except ViewvoteError as error:
+        return error
+
+
+def _look(spec: ImageSpec) -> tuple[object, ...]:
+    """What decides the pixels of a view; mean and std come later."""
+    return spec.size, spec.interpolation, spec.resize, spec.short_side

@@ -1,0 +1,217 @@
+"""The drop-in object: answers by hand on the toy encoder, labels of every kind, wrong arguments."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.conftest import Contrary, draw_photo
+from tests.images.pictures import GREEN, RED, encoded, picture, same
+from viewvote import Classifier, ImageLimits, ToyEncoder
+from viewvote.errors import ImageTooLargeError, UnknownNameError, UsageError
+from viewvote.methods.zero import Zero
+from viewvote.prediction import ImageSpec
+
+
+def two_thirds_red():
+    pixels = np.zeros((60, 90, 3), np.uint8)
+    pixels[:, :60] = RED
+    pixels[:, 60:] = GREEN
+    return Image.fromarray(pixels)
+
+
+@pytest.fixture
+def clf():
+    return Classifier("toy", labels=["red", "green", "blue"], n_views=16)
+
+
+def test_a_red_picture_is_red(clf):
+    prediction = clf(picture())
+    assert prediction.label == "red"
+    assert prediction.confidence == 1.0
+    assert prediction.confidence_is == "vote share"
+    assert prediction.votes.tolist() == [4, 0, 0]  # int(16 * 0.3)
+    assert len(prediction.trace.views) == 16
+    assert len(prediction.kept) == 4
+    assert set(prediction.timings) == {"read", "render", "encode", "decide", "total"}
+
+
+def test_path_bytes_file_pil_and_array(clf, tmp_path):
+    path = tmp_path / "p.png"
+    two_thirds_red().save(path)
+    by_path, by_str = clf(path), clf(str(path))
+    assert by_path.path == str(path)
+    with path.open("rb") as file:
+        assert same(by_path, clf(file))
+    assert same(by_path, clf(path.read_bytes()))
+    assert same(by_path, by_str)
+    assert same(clf(two_thirds_red()), clf(np.asarray(two_thirds_red())))
+
+
+def test_seed_and_content_decide_the_views_and_nothing_else(clf):
+    boxes = [v.box for v in clf(two_thirds_red()).trace.views]
+    assert boxes == [v.box for v in clf(two_thirds_red()).trace.views]
+    other = Classifier("toy", labels=["red", "green", "blue"], n_views=16, seed=1)(two_thirds_red())
+    assert boxes != [v.box for v in other.trace.views]
+
+
+def test_an_encoder_object_can_be_given():
+    assert Classifier(ToyEncoder(size=16), labels=["red", "green"], n_views=4)(picture(GREEN)).label == "green"
+
+
+def test_zero_shot_looks_at_one_view():
+    prediction = Classifier("toy", labels=["red", "green"], method="zero-shot")(two_thirds_red())
+    assert len(prediction.trace.views) == 1
+    assert prediction.confidence_is == "probability"
+    assert prediction.votes is None
+
+
+def test_a_method_object_and_keep():
+    assert Classifier("toy", labels=["red"], method=Zero(keep=1.0), n_views=8)(picture()).votes.sum() == 8
+    assert Classifier("toy", labels=["red"], keep=0.5, n_views=8)(picture()).votes.sum() == 4
+    with pytest.raises(UsageError, match="set it there"):
+        Classifier("toy", labels=["red"], method=Zero(), keep=0.5)
+    with pytest.raises(UsageError, match="takes no keep"):
+        Classifier("toy", labels=["red"], method="zero-shot", keep=0.5)
+
+
+def test_random_ties_are_repeatable():
+    make = lambda: Classifier("toy", labels=["red", "green"], method=Zero(keep=1.0, tie="random"), n_views=4)  # noqa: E731
+    images = [draw_photo(60, 40, seed=i) for i in range(10)]
+    assert [make()(i).label for i in images] == [make()(i).label for i in images]
+
+
+def test_abstaining():
+    clf = Classifier("toy", labels=["red", "green"], n_views=32, keep=1.0, abstain_below=0.99)
+    assert clf(picture()).label == "red"
+    unsure = clf(two_thirds_red())
+    assert unsure.confidence < 0.99
+    assert unsure.label is None
+    assert clf.predict([picture(), two_thirds_red()]).tolist() == ["red", None]
+
+
+def test_the_teacher_votes_in_a_cascade():
+    teacher = Contrary()
+    clf = Classifier("toy", labels=["red", "green"], teacher=teacher, n_views=16)
+    prediction = clf(picture())
+    assert prediction.label == "green"
+    assert prediction.model == "toy -> contrary"
+    assert teacher.seen == [(4, 8, 8, 3)]  # only the kept views, drawn at the teacher's size
+    same_size = Classifier(ToyEncoder(), labels=["red", "green"], teacher=ToyEncoder(), n_views=16)
+    assert same_size(picture()).label == "red"
+
+
+def test_a_teacher_needs_a_method_that_asks_it():
+    with pytest.raises(UsageError, match="'zero-shot' asks no teacher"):
+        Classifier("toy", labels=["red"], method="zero-shot", teacher="toy")
+
+
+# ---------------------------------------------------------------- labels
+
+
+def test_one_label_always_wins():
+    assert Classifier("toy", labels=["red"], n_views=4)(picture(GREEN)).confidence == 1.0
+
+
+def test_labels_with_braces_unicode_and_underscores_come_back_unchanged():
+    labels = ["{}", "{red}", "röd 猫", "green_apple", "%s", "a" * 300]
+    clf = Classifier("toy", labels=labels, n_views=4)
+    assert clf(picture(GREEN)).label == "green_apple"
+    assert set(clf(picture()).to_dict()["scores"]) == set(labels)
+
+
+def test_ten_thousand_labels():
+    labels = [f"thing {i}" for i in range(9_999)] + ["red"]
+    prediction = Classifier("toy", labels=labels, n_views=8)(picture())
+    assert prediction.label == "red"
+    assert len(prediction.to_dict(top=5)["scores"]) == 5
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([], "labels is empty"),
+        ("cat", r"Did you mean \['cat'\]"),
+        (["cat", "cat"], "'cat' is given twice"),
+        (["cat", ""], "label 1 is ''"),
+        (["cat", "  "], "label 1"),
+        (["cat", 7], "label 1 is 7"),
+        (["cat", "caf\udce9"], "label 1 is not text"),
+    ],
+)
+def test_wrong_labels_are_errors(labels, message):
+    with pytest.raises(UsageError, match=message):
+        Classifier("toy", labels=labels)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"n_views": 0},
+        {"n_views": 2.5},
+        {"n_views": True},
+        {"seed": "x"},
+        {"seed": 1.7},
+        {"keep": 0},
+        {"keep": 1.1},
+        {"abstain_below": 2},
+        {"templates": []},
+    ],
+)
+def test_wrong_arguments_are_errors(wrong):
+    with pytest.raises(UsageError):
+        Classifier("toy", labels=["red"], **wrong)
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers(clf):
+    ours = Classifier("toy", labels=clf.labels, n_views=np.int64(16), seed=np.uint8(0))
+    assert same(ours(draw_photo(50, 40)), clf(draw_photo(50, 40)))
+    assert next(ours.predict_many([picture()], batch_views=np.int32(16))).label == "red"
+
+
+def test_unknown_names_are_errors():
+    with pytest.raises(UnknownNameError, match="Did you mean 'zero'"):
+        Classifier("toy", labels=["red"], method="zeroo")
+    with pytest.raises(UnknownNameError, match="Did you mean 'toy'"):
+        Classifier("tov", labels=["red"])
+
+
+def test_limits_are_obeyed():
+    with pytest.raises(ImageTooLargeError):
+        Classifier("toy", labels=["red"], limits=ImageLimits(max_pixels=100))(picture())
+    higher = Classifier("toy", labels=["red"], limits=ImageLimits(max_bytes=10**9, max_pixels=10**9))
+    assert [p.label for p in higher.predict_many([picture()])] == ["red"]
+    lower = Classifier("toy", labels=["red"], limits=ImageLimits(max_pixels=100))
+    (error,) = lower.predict_many([picture()], on_error="return")
+    assert isinstance(error, ImageTooLargeError)
+
+
+def test_other_labels_share_the_model(clf):
+    other = clf.with_labels(["yellow", "magenta"])
+    assert other.encoder is clf.encoder
+    assert other(picture((250, 250, 0))).label == "yellow"
+    assert clf(picture()).label == "red"
+
+
+def test_scikit_learn_shapes(clf):
+    images = [picture(), picture(GREEN)]
+    assert clf.predict(images).tolist() == ["red", "green"]
+    assert clf.classes_.tolist() == ["red", "green", "blue"]
+    probabilities = clf.predict_proba(images)
+    assert probabilities.shape == (2, 3)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+
+
+def test_a_real_photograph_runs(photos):
+    path = sorted((photos / "eval" / "oxford_pets").rglob("*.jpg"))[0]
+    prediction = Classifier("toy", labels=["red", "green", "blue"])(path)
+    assert prediction.votes.sum() == 19
+    assert prediction.path == str(path)
+
+
+def test_squashing_models_see_the_whole_image():
+    toy = ToyEncoder()
+    toy.image_spec = ImageSpec(size=32, resize="squash")
+    prediction = Classifier(toy, labels=["red", "green"], n_views=2)(io.BytesIO(encoded(two_thirds_red())))
+    assert prediction.trace.views[0].box.to_list() == [0, 0, 90, 60]

@@ -1,0 +1,195 @@
+"""The stopping rule replayed on records, against the rule and the vote themselves on the logits."""
+
+import math
+from hashlib import blake2b
+
+import numpy as np
+import pytest
+
+from tests.records.record_files import draw_logits, voted_record, write_records
+from viewvote.errors import UsageError
+from viewvote.metrics.replay import calibrate, exact_views, joined, outcome, replay
+from viewvote.stopping import Confident, Exact
+from viewvote.stopping.thresholds import FALLS, STARTS, choose_thresholds, falling, most_differing, stopped_at
+from viewvote.vote import vote
+
+VIEWS = 32
+ROUNDS = (4, 8, 12, 16, 24, 32)
+
+
+@pytest.fixture(scope="module")
+def images():
+    rng = np.random.default_rng(0)
+    drawn = [draw_logits(rng, views=VIEWS, classes=6, hard=float(rng.choice([1.0, 3.0, 9.0]))) for _ in range(60)]
+    for i, logits in enumerate(drawn):
+        logits[:, 0] += i % 4 * 3  # every fourth image is as drawn, the others are ever more one-sided
+    return drawn
+
+
+@pytest.fixture(scope="module")
+def records(images, tmp_path_factory):
+    path = tmp_path_factory.mktemp("run") / "records.jsonl"
+    return write_records(path, [voted_record(one, key=f"k{i}", target=i % 6) for i, one in enumerate(images)])
+
+
+def test_answers_and_shares_are_those_of_the_first_views(images, records):
+    replayed = replay(records, keep=0.3)
+    assert replayed.rounds == ROUNDS
+    for i, logits in enumerate(images):
+        assert replayed.answers[i].tolist() == [int(vote(logits[:n]).winner) for n in ROUNDS]
+
+
+@pytest.mark.parametrize(
+    "thresholds",
+    [(1.0,) * 5, (0.9, 0.8, 0.7, 0.6, 0.5), (None, 0.5, None, 0.75, 1.0), (None, None, None, None, 0.5), (None,) * 5],
+)
+def test_the_outcome_is_what_the_rule_does_image_by_image(images, records, thresholds):
+    rule = Confident(ROUNDS, thresholds, 0.3)
+    used, answers = [], []
+    for logits in images:
+        whole = vote(logits)
+        n = next((n for n in ROUNDS[:-1] if rule.settled(whole.labels[:n], whole.entropy[:n])), 32)
+        used.append(n)
+        answers.append(int(vote(logits[:n]).winner))
+    full = [int(vote(logits).winner) for logits in images]
+    found = outcome(replay(records), thresholds)
+    assert found.views == np.mean(used)
+    assert found.agreement.value == np.mean(np.equal(answers, full))
+    assert found.accuracy.value == np.mean(np.equal(answers, np.arange(60) % 6))
+    assert found.full_accuracy.value == np.mean(np.equal(full, np.arange(60) % 6))
+    assert found.to_dict()["n"] == 60
+
+
+def test_so_few_differing_answers_are_unlikely_at_a_higher_rate():
+    def tail(n, rate, most):
+        return sum(math.comb(n, i) * rate**i * (1 - rate) ** (n - i) for i in range(most + 1))
+
+    for n in (10, 60, 300):
+        for rate in (0.01, 0.05, 0.3):
+            most = most_differing(n, rate)
+            assert tail(n, rate, most) <= 0.1 < tail(n, rate, most + 1)
+
+
+@pytest.mark.parametrize(("n", "rate"), [(25_000, 0.03), (25_000, 0.5), (100_000, 0.01)])
+def test_many_records_do_not_underflow_the_chance_of_no_difference(n, rate):
+    def log_comb(i):
+        return math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1)
+
+    def tail(most):
+        return math.fsum(
+            math.exp(log_comb(i) + i * math.log(rate) + (n - i) * math.log1p(-rate)) for i in range(most + 1)
+        )
+
+    most = most_differing(n, rate)
+    assert tail(most) <= 0.1 < tail(most + 1)
+
+
+def test_no_more_answers_differ_than_there_are():
+    assert most_differing(5, 1 - 1e-12) == 4
+    assert most_differing(0, 0.5) == -1
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.0, float("nan"), -0.1, 1.5])
+def test_a_rate_that_adaptive_views_refuse_is_not_calibrated(records, rate):
+    with pytest.raises(UsageError, match="disagreement is a rate above 0 and below 1"):
+        calibrate(replay(records), disagreement=rate, provenance={})
+
+
+@pytest.mark.parametrize("disagreement", [0.05, 0.1, 0.3])
+def test_no_other_falling_thresholds_use_fewer_views_at_the_rate(records, disagreement):
+    replayed = replay(records)
+    chosen = choose_thresholds(replayed.support, replayed.answers, ROUNDS, disagreement)
+
+    def cost(thresholds):
+        found = outcome(replayed, thresholds)
+        differing = round((1 - found.agreement.value) * 60)
+        return found.views, differing <= most_differing(60, disagreement)
+
+    views, allowed = cost(chosen)
+    assert allowed
+    costs = [cost(falling(ROUNDS, start, fall)) for start in STARTS for fall in FALLS]
+    assert views == min(used for used, allowed in costs if allowed)
+    assert len({used for used, _ in costs}) > 5
+
+
+def test_thresholds_fall_with_every_doubling_and_not_below_a_half():
+    assert falling((4, 8, 16, 32, 64), 1.1, 0.25) == (None, 0.85, 0.6, 0.5)
+    assert falling((4, 6, 8), 0.9, 0.2) == (0.9, 0.783)  # log2(6 / 4) = 0.585
+    assert falling((7,), 0.9, 0.2) == ()
+
+
+def test_a_record_stops_where_its_support_first_reaches_the_threshold():
+    support = np.array([[0.9, 0.0, 0.0], [0.8, 0.7, 1.0], [0.8, 0.6, 0.0], [1.0, 1.0, 1.0]])
+    assert stopped_at(support, (0.9, 0.7)).tolist() == [0, 1, 2, 0]
+    assert stopped_at(support, (None, None)).tolist() == [2, 2, 2, 2]
+
+
+def test_where_every_early_stop_differs_nothing_stops_early():
+    support, answers = np.ones((60, 3)), np.repeat([[1, 1, 0]], 60, axis=0)
+    assert choose_thresholds(support, answers, (4, 8, 16), 0.1) == (None, None)
+
+
+def test_each_half_measures_what_the_other_chooses(records):
+    replayed = replay(records, keep=0.5)
+    found = calibrate(replayed, disagreement=0.2, provenance={"set": "drawn"})
+    assert (found.budget, found.keep, found.rounds) == (32, 0.5, ROUNDS)
+    assert found.provenance == {"set": "drawn"}
+    assert found.thresholds == choose_thresholds(replayed.support, replayed.answers, ROUNDS, 0.2)
+    assert found.fit == outcome(replayed, found.thresholds).to_dict()
+    first = np.array([blake2b(key.encode(), digest_size=1).digest()[0] % 2 == 0 for key in replayed.keys])
+    assert 15 <= first.sum() <= 45
+    views = same = 0.0
+    for half in (first, ~first):
+        other = replayed.take(half)
+        measured = outcome(replayed.take(~half), choose_thresholds(other.support, other.answers, ROUNDS, 0.2))
+        views += measured.views * (~half).sum() / 60
+        same += measured.agreement.value * (~half).sum() / 60
+    assert found.held_back["n"] == 60
+    assert found.held_back["views_used"] == pytest.approx(views, abs=0.006)
+    assert found.held_back["agreement"] == pytest.approx(same, abs=1e-5)
+    assert found == calibrate(replayed, disagreement=0.2, provenance={"set": "drawn"})
+
+
+def test_too_few_in_one_half_is_an_error(records):
+    replayed = replay(records)
+    first = [blake2b(key.encode(), digest_size=1).digest()[0] % 2 == 0 for key in replayed.keys]
+    with pytest.raises(UsageError, match="0 records cannot show"):
+        calibrate(replayed.take(np.array(first)), disagreement=0.3, provenance={})
+
+
+def test_too_few_records_cannot_show_a_small_rate():
+    with pytest.raises(UsageError, match=r"60 records cannot show a disagreement below 0\.01; .* at least 230"):
+        choose_thresholds(np.ones((60, 2)), np.ones((60, 2), np.int64), (4, 8), 0.01)
+
+
+def test_runs_are_joined_and_must_have_the_same_views(records, images, tmp_path):
+    twice = joined([replay(records), replay(records)])
+    assert len(twice.keys) == 120
+    short = write_records(tmp_path / "short.jsonl", [voted_record(images[0][:16])])
+    with pytest.raises(UsageError, match=r"different numbers of views: \[16, 32\]"):
+        joined([replay(records), replay(short)])
+    assert replay(records, budget=16).rounds == (4, 8, 16)
+    with pytest.raises(UsageError, match="needs all 64 views"):
+        replay(records, budget=64)
+
+
+def test_records_of_early_stops_cascades_and_nothing_are_refused(images, tmp_path):
+    mixed = write_records(tmp_path / "mixed.jsonl", [voted_record(images[0]), voted_record(images[1][:8], key="b")])
+    with pytest.raises(UsageError, match="a replay needs all"):
+        replay(mixed)
+    cascade = write_records(tmp_path / "cascade.jsonl", [voted_record(images[0], teacher=images[1])])
+    with pytest.raises(UsageError, match="calibrate on a run of its student"):
+        replay(cascade)
+    empty = write_records(tmp_path / "empty.jsonl", [])
+    with pytest.raises(UsageError, match="holds no usable record"):
+        replay(empty)
+
+
+def test_the_views_of_the_exact_rule_are_counted(images, records):
+    rule = Exact(VIEWS, 1.0)
+    used = []
+    for logits in images:
+        whole = vote(logits)
+        used.append(next((n for n in rule.rounds if rule.settled(whole.labels[:n], whole.entropy[:n])), VIEWS))
+    assert min(used) < VIEWS
+    assert exact_views(records, keep=1.0) == np.mean(used)

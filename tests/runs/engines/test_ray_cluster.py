@@ -1,0 +1,54 @@
+"""Addresses of Ray clusters that are not there: an error at once, never a wait."""
+
+import socket
+
+import pytest
+
+from viewvote.errors import RunError
+from viewvote.runs.engines.ray.cluster import connected, knock
+
+
+@pytest.fixture
+def closed_port():
+    """A port of this machine where nobody listens."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound and not listening: nobody else gets it meanwhile
+        yield taken.getsockname()[1]
+
+
+@pytest.fixture
+def open_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+@pytest.mark.parametrize("form", ["127.0.0.1:{}", "ray://127.0.0.1:{}", "ray://127.0.0.1:{}/path", "localhost:{}"])
+def test_a_host_is_asked_whether_it_listens(form, closed_port, open_port):
+    knock(form.format(open_port))
+    with pytest.raises(ConnectionRefusedError):
+        knock(form.format(closed_port))
+
+
+@pytest.mark.parametrize("address", [None, "", "auto", "local", "head-node"])
+def test_what_names_no_port_is_left_to_ray(address):
+    knock(address)
+
+
+def test_a_cluster_that_is_not_there_is_told_at_once(closed_port, monkeypatch):
+    pytest.importorskip("ray")
+    address = f"127.0.0.1:{closed_port}"
+    with (
+        pytest.raises(RunError, match=rf"cannot connect to Ray at {address}: .*refused.*`ray status`"),
+        connected(address),
+    ):
+        pytest.fail("connected to nobody")
+    monkeypatch.setenv("RAY_ADDRESS", address)
+    with pytest.raises(RunError, match=rf"cannot connect to Ray at {address}"), connected(None):
+        pytest.fail("connected to nobody")
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:many", "ray://127.0.0.1:99999"])
+def test_a_port_that_is_none_is_told(address):
+    pytest.importorskip("ray")
+    with pytest.raises(RunError, match=f"cannot connect to Ray at {address}: .*[Pp]ort"), connected(address):
+        pytest.fail("connected to nobody")

@@ -1,0 +1,107 @@
+"""The words everyone uses, and the one JSON that all of them are written as."""
+
+import json
+
+import numpy as np
+import pytest
+
+from viewvote.errors import UsageError
+from viewvote.prediction import Box, ImageSpec, Prediction, Trace, ViewTrace, label_keys
+
+FIRST = ["path", "label", "index", "confidence", "scores", "votes", "tie_break", "method", "model", "timings"]
+CONTRACT = [*FIRST, "probability", "confidence_is", "views_used"]
+
+
+def prediction(**changes):
+    values = {
+        "labels": ("cat", "dog", "rocket"),
+        "index": 1,
+        "confidence": 0.5,
+        "confidence_is": "vote share",
+        "probability": 0.7,
+        "scores": np.array([0.5, 0.5, 0], dtype=np.float32),
+        "votes": np.array([2, 2, 0]),
+        "method": "zero",
+        "model": "toy",
+        "tie_break": "greedy",
+        "path": "a.jpg",
+        "timings": {"encode": 0.1},
+    }
+    return Prediction(**(values | changes))
+
+
+VIEWS = (
+    ViewTrace(Box(0, 0, 10, 8.5), False, "dog", 0.1, 0.9, True),
+    ViewTrace(Box(1, 2, 3, 4), True, "cat", 1.0, 0.5, False),
+)
+
+
+def test_the_public_keys_are_a_contract():
+    assert list(prediction().to_dict()) == CONTRACT
+    assert list(prediction(trace=Trace(VIEWS)).to_dict(trace=True)) == [*CONTRACT, "trace"]
+    assert "trace" not in prediction(trace=Trace(VIEWS)).to_dict()
+    assert "trace" not in prediction().to_dict(trace=True)
+
+
+def test_to_dict_is_json_with_plain_numbers():
+    got = json.loads(json.dumps(prediction(trace=Trace(VIEWS)).to_dict(trace=True)))
+    assert got["label"] == "dog"
+    assert got["scores"] == {"dog": 0.5, "cat": 0.5, "rocket": 0.0}
+    assert got["votes"] == {"dog": 2, "cat": 2, "rocket": 0}
+    assert got["trace"]["views"][0] == {
+        "box": [0, 0, 10, 8.5],
+        "flip": False,
+        "label": "dog",
+        "entropy": 0.1,
+        "top_probability": 0.9,
+        "kept": True,
+    }
+
+
+def test_the_probability_stands_beside_the_vote_share():
+    got = prediction(views_used=4).to_dict()
+    assert (got["confidence"], got["confidence_is"], got["probability"]) == (0.5, "vote share", 0.7)
+    assert got["views_used"] == 4
+    assert "stop" not in got
+
+
+def test_the_winner_of_a_tie_ranks_first():
+    assert prediction().ranking() == [1, 0, 2]
+    assert list(prediction().to_dict()["scores"]) == ["dog", "cat", "rocket"]
+    assert list(prediction().to_dict(top=1)["votes"]) == ["dog"]
+
+
+def test_methods_that_do_not_vote_have_no_votes():
+    assert prediction(votes=None).to_dict()["votes"] is None
+
+
+def test_an_abstaining_prediction_keeps_its_best_guess():
+    unsure = prediction(abstained=True)
+    assert unsure.label is None
+    assert unsure.index == 1
+    assert unsure.to_dict()["label"] is None
+
+
+def test_kept_views_are_listed():
+    assert prediction(trace=Trace(VIEWS)).kept == (0,)
+    assert prediction().kept == ()
+
+
+def test_repeated_labels_stay_apart():
+    assert label_keys(("missile", "cat", "missile")) == ("missile", "cat", "missile#2")
+    assert label_keys(("x", "x#2", "x")) == ("x", "x#2", "x#2#2")
+    assert label_keys(("x", "x", "x#1")) == ("x", "x#1#1", "x#1")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"size": 0}, {"std": (1, 1, 0)}, {"mean": (1, 1)}, {"short_side": 200}],
+)
+def test_an_impossible_image_spec_is_an_error(changes):
+    with pytest.raises(UsageError):
+        ImageSpec(**({"size": 224} | changes))
+
+
+def test_the_short_side_is_the_size_unless_told():
+    assert ImageSpec(size=224).short_side == 224
+    assert ImageSpec(size=224, short_side=256).short_side == 256

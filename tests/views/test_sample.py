@@ -1,0 +1,104 @@
+"""Views drawn when they are asked for: the same pixels as all at once, from a photo decoded once."""
+
+import io
+
+import numpy as np
+import pytest
+
+from tests.conftest import draw_photo
+from viewvote.errors import ImageTooLargeError
+from viewvote.images.photo import ImageLimits, Photo
+from viewvote.prediction import ImageSpec
+from viewvote.views import sample as samples
+from viewvote.views.sample import prepare, prepare_ahead
+
+SPEC = ImageSpec(size=32)
+
+
+def jpeg(width, height):
+    out = io.BytesIO()
+    draw_photo(width, height).save(out, "JPEG", quality=95)
+    return out.getvalue()
+
+
+@pytest.fixture
+def decoded(monkeypatch):
+    """How often a photo was decoded."""
+    calls = []
+    original = Photo.levels
+
+    def levels(self, factors=(1,)):
+        calls.append(sorted(factors))
+        return original(self, factors)
+
+    monkeypatch.setattr(Photo, "levels", levels)
+    return calls
+
+
+@pytest.mark.parametrize("size", [(90, 60), (700, 500)])  # the large one is drawn from reduced copies
+def test_rounds_draw_the_pixels_of_a_single_pass_and_decode_once(size, decoded):
+    data = jpeg(*size)
+    whole = prepare(data, SPEC, n_views=20, seed=0)
+    assert len(decoded) == 1
+    rounds = prepare(data, SPEC, n_views=20, seed=0, first=8)
+    assert len(rounds.pixels) == 8
+    parts = [rounds.pixels]
+    for start, end in ((8, 16), (16, 20)):
+        rounds.draw_ahead(end)
+        parts.append(rounds.draw(start, end))
+    assert len(decoded) == 2
+    np.testing.assert_array_equal(np.concatenate(parts), whole.pixels)
+    np.testing.assert_array_equal(rounds.pixels, whole.pixels)
+
+
+def test_a_large_photo_is_decoded_again_instead_of_held(decoded, monkeypatch):
+    monkeypatch.setattr(samples, "HOLD_PIXELS", 1000)
+    data = jpeg(200, 150)
+    rounds = prepare(data, SPEC, n_views=16, seed=0, first=8)
+    np.testing.assert_array_equal(rounds.draw(0, 16), prepare(data, SPEC, n_views=16, seed=0).pixels)
+    assert len(decoded) == 3
+
+
+def test_what_is_drawn_is_not_drawn_again(decoded):
+    sample = prepare(jpeg(90, 60), SPEC, n_views=8, seed=0)
+    before = sample.pixels
+    sample.draw_ahead(8)
+    assert sample.draw(2, 5).shape == (3, 32, 32, 3)
+    assert sample.pixels is before
+    assert len(decoded) == 1
+
+
+def test_decoding_counts_as_reading_and_not_as_drawing(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(samples, "perf_counter", lambda: clock[0])
+    original = Photo.levels
+
+    def levels(self, factors=(1,)):
+        clock[0] += 5
+        return original(self, factors)
+
+    monkeypatch.setattr(Photo, "levels", levels)
+    assert prepare(jpeg(90, 60), SPEC, n_views=8, seed=0).timings == {"read": 5, "render": 0}
+
+
+def test_first_may_exceed_the_views():
+    assert len(prepare(jpeg(90, 60), SPEC, n_views=3, seed=0, first=8).pixels) == 3
+
+
+def test_a_stream_reads_no_more_of_a_file_than_the_limit():
+    files = [io.BytesIO(bytes(100)), io.BytesIO(jpeg(9, 9))]
+    stream = prepare_ahead(lambda keyed: keyed.image, files, ahead=2, limits=ImageLimits(max_bytes=50))
+    assert [type(result) for result in stream] == [ImageTooLargeError, ImageTooLargeError]
+    assert [file.tell() for file in files] == [51, 51]
+
+
+def test_the_next_image_is_asked_for_when_the_last_is_pinned():
+    buffer = bytearray(4)
+
+    def stream():
+        for i in range(6):
+            buffer[:] = bytes([i] * 4)
+            yield buffer
+
+    held = list(prepare_ahead(lambda keyed: keyed.image, stream(), ahead=3))
+    assert held == [bytes([i] * 4) for i in range(6)]
