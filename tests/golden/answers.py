@@ -35,10 +35,6 @@ EXAMPLES = ROOT / "examples"
 PHOTOS = ["--dataset", str(EXAMPLES / "photos.csv"), "--classes", str(EXAMPLES / "labels.txt")]
 
 
-class CommandError(Exception):
-    """A command that must succeed did not."""
-
-
 @dataclass(frozen=True)
 class Command:
     """A command line, where it runs, and the file that gets what it prints."""
@@ -50,17 +46,16 @@ class Command:
     @property
     def printed(self) -> str:
         """What it printed."""
-        return self.out.read_text(encoding="utf-8")
+        return self.out.read_text(encoding="utf-8") if self.out.exists() else "not run"
 
 
-def run_commands(commands: Sequence[Command], *, cache: Path) -> None:
-    """Runs the commands in one process of their own."""
+def run_commands(commands: Sequence[Command], *, cache: Path) -> str:
+    """Runs the commands in one process of their own; returns what those that failed complained of."""
     env = os.environ | {"VIEWVOTE_CACHE": str(cache), "COLUMNS": "120", "NO_COLOR": "1", "PYTHONUTF8": "1"}
     jobs = json.dumps([{"args": each.args, "cwd": str(each.cwd), "out": str(each.out)} for each in commands])
     process = [sys.executable, Path(__file__).with_name("many_commands.py")]
     done = subprocess.run(process, env=env, input=jobs.encode(), capture_output=True, timeout=500)
-    if done.returncode:
-        raise CommandError(done.stderr.decode())
+    return done.stderr.decode() if done.returncode else ""
 
 
 def draw_colours(folder: Path) -> Path:
@@ -85,7 +80,12 @@ class Workshop:
         self.folder = folder
         self.cache = folder / "cache"
         self.colours = draw_colours(folder / "colours")
+        self.complaints = ""
         (folder / "printed").mkdir()
+
+    def carry_out(self, commands: Sequence[Command]) -> None:
+        """Runs the commands; what went wrong is added to `complaints`."""
+        self.complaints += run_commands(commands, cache=self.cache)
 
     def command(self, name: str, args: Sequence[str], *, cwd: Path | None = None) -> Command:
         """A command, whose output is kept under this name."""
@@ -110,12 +110,12 @@ class Workshop:
 
     def run(self, name: str) -> Path:
         """The folder of a run that was made."""
-        (found,) = (self.folder / "made" / name).iterdir()
-        return found
+        found = list((self.folder / "made" / name).glob("*/summary.json"))
+        return found[0].parent if found else self.folder / "made" / name
 
     def runs(self) -> list[Path]:
         """The folders of all runs that were made."""
-        return sorted((self.folder / "made").glob("*/*"))
+        return sorted(path.parent for path in (self.folder / "made").glob("*/*/summary.json"))
 
 
 def records_text(run: Path) -> str:
@@ -126,6 +126,8 @@ def records_text(run: Path) -> str:
 
 def run_text(run: Path, place: Path) -> str:
     """A run's name, spec and summary without what depends on time and place, and its records."""
+    if not (run / "summary.json").exists():
+        return "no run"
     spec = (run / "spec.toml").read_text(encoding="utf-8").replace(str(place), "PLACE").replace(str(ROOT), "ROOT")
     summary = json.loads((run / "summary.json").read_text(encoding="utf-8"))
     summary |= {"run": "", "path": "", "seconds": sorted(summary["seconds"]), "images_per_second": 0}
@@ -135,6 +137,8 @@ def run_text(run: Path, place: Path) -> str:
 
 def fix_run(run: Path, into: Path, *, dataset: str) -> None:
     """Copies a run for reports: with fixed timings, and as one on this dataset."""
+    if not (run / "summary.json").exists():
+        return
     into.mkdir(parents=True)
     times = {"read": 0.001, "render": 0.002, "encode": 0.004, "decide": 0.008, "total": 0.015}
     records = [f'{line},"timings":{json.dumps(times)}}}' for line in records_text(run).split("\n")]
@@ -149,7 +153,7 @@ def fix_run(run: Path, into: Path, *, dataset: str) -> None:
 
 def toy_texts(shop: Workshop) -> dict[str, str]:
     """Runs of the toy model, reports and scores of them, thresholds calibrated on them, and a run with those."""
-    run_commands([shop.toy(name) for name in TOY], cache=shop.cache)
+    shop.carry_out([shop.toy(name) for name in TOY])
     texts = {f"eval-{name}": run_text(shop.run(f"toy-{name}"), shop.folder) for name in TOY}
     place = shop.folder / "reports"
     for name in REPORTED:
@@ -161,9 +165,10 @@ def toy_texts(shop: Workshop) -> dict[str, str]:
     stop = place / "stop.json"
     flags = ["--dataset", "colours", "--model", "toy", "--views", "adaptive", "--stop", str(stop)]
     flags += ["--disagreement", "0.2"]
-    run_commands([*reports.values(), shop.evaluation("toy-thresholds", flags)], cache=shop.cache)
+    place.mkdir(exist_ok=True)
+    shop.carry_out([*reports.values(), shop.evaluation("toy-thresholds", flags)])
     texts |= {name: made.printed for name, made in reports.items()}
-    texts |= {"thresholds": stop.read_text(encoding="utf-8")}
+    texts |= {"thresholds": stop.read_text(encoding="utf-8") if stop.exists() else "no file"}
     texts |= {"eval-thresholds": run_text(shop.run("toy-thresholds"), shop.folder)}
     return {name: text.replace(viewvote.__version__, "VERSION") for name, text in texts.items()}
 
@@ -171,7 +176,7 @@ def toy_texts(shop: Workshop) -> dict[str, str]:
 def pocket_texts(shop: Workshop) -> dict[str, str]:
     """Runs, answers and text features of the embedded model."""
     classified = {f"classify-{name}": shop.classify(name) for name in CLASSIFY}
-    run_commands([*map(shop.pocket, POCKET), *classified.values()], cache=shop.cache)
+    shop.carry_out([*map(shop.pocket, POCKET), *classified.values()])
     texts = {f"eval-{name}": run_text(shop.run(f"pocket-{name}"), shop.folder) for name in POCKET}
     texts |= {name: answers_text(made.printed) for name, made in classified.items()}
     return texts | {f"text-features-{name}": text for name, text in feature_texts(shop)}
@@ -179,6 +184,8 @@ def pocket_texts(shop: Workshop) -> dict[str, str]:
 
 def answers_text(printed: str) -> str:
     """The lines of `viewvote classify` without timings."""
+    if not printed.startswith("{"):
+        return printed
     rows = [json.loads(line) for line in printed.splitlines()]
     return "\n".join(json.dumps(row | {"timings": sorted(row["timings"])}) for row in rows)
 
@@ -219,7 +226,10 @@ def _main() -> None:
     parser.add_argument("--texts", type=Path, help="write the texts to this folder, to compare two checkouts")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        kinds = all_texts(Workshop(Path(folder).resolve()))
+        shop = Workshop(Path(folder).resolve())
+        kinds = all_texts(shop)
+    if shop.complaints:
+        sys.exit(shop.complaints)
     if asked.texts:
         write_texts(kinds, asked.texts)
     if asked.write:

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from tests.golden.answers import PROBES, Workshop, all_texts, read_digests, records_text, run_commands, write_texts
+from tests.golden.answers import PROBES, Workshop, all_texts, read_digests, records_text, write_texts
 from tests.golden.machine import digest
 from tests.golden.specs import expected_digest, named_digest
 
@@ -35,7 +35,8 @@ def test_every_answer_is_the_one_that_was_frozen(kind, texts, shop):
         pytest.fail(
             f"{len(changed)} of {len(expected)} frozen {kind} answers changed: {', '.join(changed)}.\n"
             f"The new texts are in {shop.folder / 'texts' / kind}; `python -m tests.golden.answers --texts DIR` writes "
-            f"those of another checkout, to compare. {changed[0]} begins now:\n{start}"
+            f"those of another checkout, to compare. {changed[0]} begins now:\n{start}\n"
+            f"{shop.complaints}"
         )
     assert found.keys() == expected.keys()
 
@@ -49,7 +50,7 @@ def test_the_name_of_each_run_folder_ends_with_the_hash_of_its_spec(texts, shop)
 @pytest.mark.skipif(not find_spec("ray"), reason="needs the ray extra")
 def test_ray_answers_as_the_frozen_run_does(texts, shop):
     flags = ["--dataset", "colours", "--model", "toy", "--views", "16", "--engine", "ray"]
-    run_commands([shop.evaluation("ray-zero-16", flags)], cache=shop.cache)
+    shop.carry_out([shop.evaluation("ray-zero-16", flags)])
     local = shop.run("toy-zero-16")
     assert records_text(shop.run("ray-zero-16")) == records_text(local)
     assert shop.run("ray-zero-16").name == local.name
