@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..images import resize as resampling
 from ..classify.classifier import Classifier
 from ..encoders import Encoder
 from ..errors import RunError
+from ..images import resize as resampling
 
 PACKAGES = (
     "numpy",

@@ -10,16 +10,17 @@ from pathlib import Path
 from time import monotonic
 
 from ..datasets import Dataset
-from ..errors import RunError, UsageError
+from ..errors import RecordError, RunError, UsageError
+from ..files import read_json, sync_folder
 from ..records.record import Record, without_timings
 from .engines.base import Engine, Environment
-from .environment import differences
-from .folder import RunFolder, read_json, write_json
-from .job import Job, open_job
 from .engines.local import LocalEngine
+from .environment import differences
+from .folder import RunFolder, write_json
+from .job import Job, open_job
 from .lock import hold
+from .log import RecordLog, Recovered, cut_back, read_lines, recover
 from .progress import Meter, Progress, Watch
-from .log import RecordLog, Recovered, cut_back, read_lines, recover, sync_folder
 from .spec import RunSpec
 from .summary import Summary, summarise
 
@@ -134,7 +135,7 @@ class _Execution:
         if not self.folder.environment.exists():
             write_json(self.folder.environment, {"dataset_name": self.job.dataset.name, **environment})
             return
-        for change in differences(read_json(self.folder.environment), environment):
+        for change in differences(read_json(self.folder.environment, error=RecordError), environment):
             logger.info("differs from environment.json: %s", change)
 
 

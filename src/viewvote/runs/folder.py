@@ -2,15 +2,15 @@
 
 import json
 import logging
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import RecordError, RunError
-from .log import sync_folder, write_error
+from ..errors import RunError
+from ..files import write_whole
+from .log import write_error
 from .spec import RunSpec
 
 logger = logging.getLogger("viewvote")
@@ -76,7 +76,7 @@ class RunFolder:
     def settle_spec(self, spec: RunSpec) -> None:
         """Writes the spec, or makes sure that the one there is the same."""
         if not self.spec.exists():
-            write_whole(self.spec, spec.to_toml())
+            write_text(self.spec, spec.to_toml())
         elif RunSpec.from_toml(self.spec.read_text(encoding="utf-8")) != spec:
             raise RunError(f"{self.spec} is the spec of another run: it was changed by hand. Move the folder away.")
 
@@ -115,28 +115,14 @@ def _open_log(path: Path) -> _LogFile:
     return handler
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Puts the text at `path` in one step: a crash leaves the old file or the new one."""
-    part = path.with_name(path.name + ".part")
+def write_text(path: Path, text: str) -> None:
+    """Put the text at `path` in one step; a place that cannot be written raises RunWriteError with what to do."""
     try:
-        with part.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-        sync_folder(path.parent)
+        write_whole(path, text)
     except OSError as error:
         raise write_error(path, error) from error
 
 
 def write_json(path: Path, values: dict[str, Any]) -> None:
-    """Puts the values at `path` as JSON, in one step."""
-    write_whole(path, json.dumps(values, indent=1, ensure_ascii=False) + "\n")
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """The values in a JSON file of a run."""
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError) as error:
-        raise RecordError(f"cannot read {path}: {error}.") from error
+    """Put the values at `path` as JSON, in one step."""
+    write_text(path, json.dumps(values, indent=1, ensure_ascii=False) + "\n")

@@ -5,8 +5,8 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
-from ..classify.options import EXACT, asked_views
 from ..classify.classifier import Classifier
+from ..classify.options import EXACT, asked_views
 from ..datasets import CATALOG, Dataset, open_dataset
 from ..encoders import LoadOptions
 from ..errors import UsageError

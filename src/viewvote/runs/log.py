@@ -16,6 +16,7 @@ from pathlib import Path
 from time import monotonic
 
 from ..errors import RecordError, RunError, RunWriteError
+from ..files import sync_folder
 from ..records.record import Record
 
 SYNC_SECONDS = 5.0
@@ -151,17 +152,6 @@ def write_error(path: Path, error: OSError) -> RunWriteError:
         errno.EFBIG: "The file system or a limit (ulimit -f) allows no larger file; raise it, then continue.",
     }.get(error.errno or 0, "Check the disk and the folder's permissions, then the same command continues.")
     return RunWriteError(f"cannot write {path}: {error.strerror or error}. What was recorded is safe. {advice}")
-
-
-def sync_folder(folder: Path) -> None:
-    """Makes new names in a folder survive a power loss, where the system can."""
-    if os.name == "nt":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _parse(line: bytes) -> Record:

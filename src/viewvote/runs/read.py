@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..records.columns import Columns, read_columns
 from ..datasets.readers.hf import PREFIX
 from ..datasets.readers.tables import SUFFIXES
 from ..errors import RecordError, UsageError
+from ..records.columns import Columns, read_columns
 
 # What a run may differ in and still be in the same row of a table.
 _NOT_SETTINGS = ("dataset", "root", "seed", "classes", "limit", "fingerprint", "device", "batch_views", "order")

@@ -7,12 +7,14 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..datasets import CATALOG
+from ..errors import RecordError
+from ..files import read_json
 from ..metrics.accuracy import wilson_interval
 from ..records.record import Record
-from .folder import RunFolder, read_json
+from .folder import RunFolder
 from .job import Job
-from .progress import Progress
 from .log import read_lines
+from .progress import Progress
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ def summarise(job: Job, folder: RunFolder, *, last: Progress) -> Summary:
     """The summary of a run's records, read once."""
     counts = _count(Record.from_line(line) for line in read_lines(folder.records))
     usable = counts["n"] - counts["errors"]
-    before = read_json(folder.summary) if last.computed == 0 and folder.summary.exists() else {}
+    before = read_json(folder.summary, error=RecordError) if last.computed == 0 and folder.summary.exists() else {}
     return Summary(
         run=folder.path.name,
         path=str(folder.path),

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ...errors import DatasetError, DatasetNotFoundError
+from ...files import walk_images
 from ...images.photo import EXTENSIONS
 from ..base import PHOTO, ImageFiles
 from ..classes import ClassList, classes_of_folders, listed, name_notes
@@ -80,19 +81,10 @@ def resolve_folders(folder: Path, folders: Sequence[str], classes: ClassList) ->
 
 
 def _images_below(folder: Path, entry: str) -> Iterator[str]:
-    """The images of one class, hidden files left out. Links are followed, each real folder once."""
-    seen: set[str] = set()
-    for directory, inner, files in os.walk(folder / entry, followlinks=True):
-        real = os.path.realpath(directory)
-        if real in seen:
-            inner.clear()
-            continue
-        seen.add(real)
-        inner[:] = [name for name in inner if not name.startswith(".")]
-        below = Path(directory).relative_to(folder).as_posix()
-        for name in files:
-            if not name.startswith(".") and os.path.splitext(name)[1].lower() in EXTENSIONS:  # noqa: PTH122 - quick
-                yield f"{below}/{name}"
+    """The keys of one class's images: their posix paths below `folder`, hidden files and folders left out."""
+    start = len(str(folder / "_")) - 1
+    for path in walk_images(folder / entry, endings=EXTENSIONS, hidden=False):
+        yield path[start:].replace(os.sep, "/")
 
 
 def _empty_notes(empty: Sequence[str]) -> list[str]:

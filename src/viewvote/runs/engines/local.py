@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from itertools import chain
 
 from ...records.record import Record
-from .base import Environment
 from ..environment import environment_of
 from ..job import Job
 from ..shard import run_shard
+from .base import Environment
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from ....errors import RunError, UsageError, ViewvoteError
 from ....records.record import Record
-from ..base import Environment
 from ...environment import environment_of
 from ...job import Job, open_job
-from .cluster import connected
-from .ledger import Ledger
 from ...shard import run_shard
 from ...spec import RunSpec
+from ..base import Environment
+from .cluster import connected
+from .ledger import Ledger
 from .watched import Watched
 
 logger = logging.getLogger("viewvote")
