@@ -28,8 +28,8 @@ PURE := src/viewvote/errors.py,src/viewvote/prediction.py,src/viewvote/rng.py,sr
 
 # `make bench DATA=folder/of/photographs` also measures accuracy and writes docs/performance.md; BENCH=--quick is a trial.
 bench: $(VENV)/all.stamp
-	$(BIN)/python benchmarks/views.py
-	$(BIN)/python benchmarks/endtoend.py $(if $(DATA),--data $(DATA) --write) $(BENCH)
+	$(BIN)/python -m benchmarks.views
+	$(BIN)/python -m benchmarks.endtoend $(if $(DATA),--data $(DATA) --write) $(BENCH)
 
 format: $(VENV)/all.stamp
 	$(BIN)/ruff check --fix .

@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from modes import Answer, Mode, Worker
 from numpy.typing import NDArray
-from tables import STOPPING
 
+from benchmarks.modes import Answer, Mode, Worker
+from benchmarks.tables import STOPPING
+from training.eval_sets import load_benchmark
 from viewvote.metrics.accuracy import rate_of
 from viewvote.vote import break_tie, count_kept, rank_by_confidence, tally
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
-from eval_sets import load_benchmark
 
 SETS = ("imagenet", "pacs_sketch")
 VIEWS = (1, 2, 4, 8, 16, 32, 64)

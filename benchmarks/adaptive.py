@@ -1,6 +1,6 @@
 """What fewer views cost: views used, agreement with the full budget and accuracy, from the records of a run.
 
-    python benchmarks/adaptive.py RUN [RUN...] [--keep 0.3] [--json FILE]
+    python -m benchmarks.adaptive RUN [RUN...] [--keep 0.3] [--json FILE]
 
 A RUN is a folder of `viewvote eval` or a file of records with all views of every image. Rows are fixed numbers of views
 (1 is plain zero-shot), adaptive views with the thresholds that ship, and the exact rule. Intervals are Wilson's, 95%.

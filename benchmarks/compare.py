@@ -1,6 +1,6 @@
 """Every training-free method on the same views of real photographs: accuracy with intervals, paired against zero-shot.
 
-    python benchmarks/compare.py --data DIR [--model pocket] [--sets ...] [--limit N] [--cache runs/compare]
+    python -m benchmarks.compare --data DIR [--model pocket] [--sets ...] [--limit N] [--cache runs/compare]
 
 DIR holds eval/SET/LABEL_NAME/*.jpg and metadata/ as training/README.md describes. Features of all views are computed
 once per image and kept in --cache, so an interrupted run goes on where it stopped and another method costs nothing.
@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from training.eval_sets import SETS, Benchmark, data_folder, load_benchmark
 from viewvote import load_encoder
 from viewvote.encoders import Encoder
 from viewvote.encoders.text_head import TextHead, build_text_head
@@ -28,9 +29,6 @@ from viewvote.metrics.accuracy import wilson_interval
 from viewvote.metrics.calibration import reliability
 from viewvote.metrics.paired import mcnemar
 from viewvote.views.sample import Keyed, Sample, prepare, prepare_ahead
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
-from eval_sets import SETS, Benchmark, data_folder, load_benchmark
 
 VIEWS = 64
 METHODS_SHOWN = {

@@ -1,6 +1,6 @@
-"""TPT and RLCF with the pocket model on the views that benchmarks/compare.py has cached, paired against zero-shot.
+"""TPT and RLCF with the pocket model on the views that `benchmarks.compare` has cached, paired against zero-shot.
 
-    python benchmarks/compare_tuning.py --data DIR [--sets ...] [--limit 40] [--cache runs/compare]
+    python -m benchmarks.compare_tuning --data DIR [--sets ...] [--limit 40] [--cache runs/compare]
 
 The image features are the cached ones (the torch and ONNX forms agree to 1e-6), so only the text side runs in torch.
 RLCF needs a teacher; the pocket model has no stronger sibling here, so it teaches itself.
@@ -8,13 +8,14 @@ RLCF needs a teacher; the pocket model has no stronger sibling here, so it teach
 
 import argparse
 import json
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.compare import view_features
+from training.eval_sets import SETS, data_folder, load_benchmark
 from viewvote import load_encoder
 from viewvote.encoders.text_head import build_text_head
 from viewvote.methods.base import ViewLogits
@@ -25,11 +26,6 @@ from viewvote.methods.tuning.tpt import Tpt
 from viewvote.methods.zero import Zero
 from viewvote.metrics.accuracy import wilson_interval
 from viewvote.metrics.paired import mcnemar
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
-from compare import view_features
-from eval_sets import SETS, data_folder, load_benchmark
 
 
 class SelfTaught:

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tables import STOPPING, fixed_views, seconds_of
+
+from benchmarks.tables import STOPPING, fixed_views, seconds_of
 
 COLOURS = {"fp32": "#4c72b0", "int8": "#dd8452", "reference": "#555555"}
 

@@ -1,6 +1,6 @@
 """JPEG bytes to answer: every way viewvote can run against the authors' way, in one run, as ratios.
 
-    python benchmarks/endtoend.py [--quick] [--data DIR] [--limit 1000] [--rounds 5] [--models vit pocket] [--write]
+    python -m benchmarks.endtoend [--quick] [--data DIR] [--limit 1000] [--rounds 5] [--models vit pocket] [--write]
                                   [--answers-of JSON]
 
 Every mode lives in a process of its own (its peak memory is its own) and sleeps until it is asked; in each round every
@@ -31,13 +31,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from accuracy import MODES, judge, load_photos  # also finds the modules of training/
-from cost_plot import draw_plot
-from eval_sets import data_folder
-from modes import Mode, Worker
 from PIL import Image
-from tables import STOPPING, to_markdown, write_section
 
+from benchmarks.accuracy import MODES, judge, load_photos
+from benchmarks.cost_plot import draw_plot
+from benchmarks.modes import Mode, Worker
+from benchmarks.tables import STOPPING, to_markdown, write_section
+from training.eval_sets import data_folder
 from viewvote.encoders.text_head import default_cache_dir
 from viewvote.files import example_photos
 

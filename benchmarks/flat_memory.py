@@ -8,8 +8,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from kill_trials import make_folder
-
+from benchmarks.kill_trials import make_folder
 from viewvote.runs import RunSpec, run
 from viewvote.runs.progress import Progress
 from viewvote.runs.summary import peak_memory_mb

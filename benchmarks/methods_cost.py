@@ -1,6 +1,6 @@
 """Time and peak memory per image of tuning methods against ZERO, on a ViT-B/16-shaped CLIP with random weights.
 
-    python benchmarks/methods_cost.py [--methods zero tpt rlcf-image] [--classes 1000] [--views 64] [--rounds 3]
+    python -m benchmarks.methods_cost [--methods zero tpt rlcf-image] [--classes 1000] [--views 64] [--rounds 3]
 
 Every method runs in a process of its own, so that its peak resident memory is its own; times are medians over rounds
 after one more to warm up (none for a single round), views already drawn, class features already encoded. Memory is the
@@ -149,7 +149,7 @@ def main() -> None:
     heads = f"{'method':<14} {'s/image':>8} {'range':>15} {'x zero':>7} {'CPU s':>7} {'x zero':>7}"
     print(f"{heads} {'peak MB':>8} {'above MB':>9} {'x zero':>7}")
     for name in sorted(args.methods, key=lambda name: name != "zero"):  # zero first: the others are shown against it
-        command = [sys.executable, __file__, "--only", name, *size]
+        command = [sys.executable, "-m", "benchmarks.methods_cost", "--only", name, *size]
         out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         found[name] = row = json.loads(out.splitlines()[-1])
         base = found.get("zero", row)

@@ -1,4 +1,4 @@
-"""The ways to classify a photo that `endtoend.py` compares, and a process of its own for each."""
+"""The ways to classify a photo that `benchmarks.endtoend` compares, and a process of its own for each."""
 
 import multiprocessing
 import os
@@ -9,8 +9,9 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-from methods_cost import recent_peak_mb
 from numpy.typing import NDArray
+
+from benchmarks.methods_cost import recent_peak_mb
 
 
 @dataclass(frozen=True)
@@ -125,8 +126,8 @@ class _OurWay:
 class _AuthorsWay:
     def __init__(self, mode: Mode, labels: tuple[str, ...], any_texts: bool) -> None:
         import torch
-        from reference import Reference
 
+        from benchmarks.reference import Reference
         from viewvote.encoders.text_head import encode_classes
 
         torch.manual_seed(0)

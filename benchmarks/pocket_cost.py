@@ -1,6 +1,6 @@
 """Seconds per image and peak memory of each method with the embedded model, each in a process of its own.
 
-python benchmarks/pocket_cost.py PHOTOS [--images 6]
+python -m benchmarks.pocket_cost PHOTOS [--images 6]
 """
 
 import argparse
@@ -53,7 +53,8 @@ def main() -> None:
     print("| method | model | s per image | x zero-shot | peak memory |\n|---|---|---|---|---|")
     base = 0.0
     for method, (model, _) in MODES.items():
-        command = [sys.executable, __file__, str(args.photos), "--images", str(args.images), "--only", method]
+        chosen = [str(args.photos), f"--images={args.images}", f"--only={method}"]
+        command = [sys.executable, "-m", "benchmarks.pocket_cost", *chosen]
         found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
         base = base or found["seconds"]
         ratio = found["seconds"] / base

@@ -1,7 +1,7 @@
 """The methods on OpenAI's own CLIP ViT-B/16 image features, and pocket -> clip-b16 cascades, paired against zero-shot.
 
-    python benchmarks/real_clip.py --data DIR [--sets ...] [--limit 200] [--threads 2] [--cache runs/real-clip]
-    python benchmarks/real_clip.py --table
+    python -m benchmarks.real_clip --data DIR [--sets ...] [--limit 200] [--threads 2] [--cache runs/real-clip]
+    python -m benchmarks.real_clip --table
 
 DIR is laid out as training/README.md describes. Every image is one line in benchmarks/results/real-clip.jsonl: what
 each method said. The sets take turns, so all grow alike; an interrupted run goes on where it stopped, on any machine.
@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from compare import METHODS_SHOWN, Row, order_of, table, view_features, view_logits
-from eval_sets import SETS, Benchmark, data_folder, load_benchmark
 from numpy.typing import NDArray
 
+from benchmarks.compare import METHODS_SHOWN, Row, order_of, table, view_features, view_logits
+from training.eval_sets import SETS, Benchmark, data_folder, load_benchmark
 from viewvote import LoadOptions, load_encoder
 from viewvote.encoders.onnx.encoder import OnnxEncoder
 from viewvote.encoders.text_head import TextHead, build_text_head

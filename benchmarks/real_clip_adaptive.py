@@ -1,9 +1,9 @@
 """Adaptive views on OpenAI's own CLIP features: views looked at, and how often the answer is that of all 64.
 
-    python benchmarks/real_clip_adaptive.py --data DIR [--disagreement 0.01] [--cache runs/real-clip]
+    python -m benchmarks.real_clip_adaptive --data DIR [--disagreement 0.01] [--cache runs/real-clip]
 
-Looks at the images whose features `real_clip.py` has left in --cache on this machine, with the thresholds that ship,
-which were fitted to another model.
+Looks at the images whose features `benchmarks.real_clip` has left in --cache on this machine, with the thresholds that
+ship, which were fitted to another model.
 """
 
 import argparse
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from adaptive import percent
-from compare import VIEWS, Benchmark
-from eval_sets import data_folder, load_benchmark
 from numpy.typing import NDArray
-from real_clip import MEASURED, load
 
+from benchmarks.adaptive import percent
+from benchmarks.compare import VIEWS, Benchmark
+from benchmarks.real_clip import MEASURED, load
+from training.eval_sets import data_folder, load_benchmark
 from viewvote.encoders.onnx.encoder import OnnxEncoder
 from viewvote.encoders.text_head import build_text_head
 from viewvote.errors import UsageError
@@ -88,7 +88,7 @@ def main() -> None:
         every += found
         if found:
             print(line(name, found), flush=True)
-    print(line("together", every) if every else f"no features in {args.cache}: run benchmarks/real_clip.py first")
+    print(line("together", every) if every else f"no features in {args.cache}: run benchmarks.real_clip first")
 
 
 if __name__ == "__main__":

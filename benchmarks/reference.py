@@ -1,4 +1,4 @@
-"""ZERO the way its authors run it, written anew: the yardstick of `endtoend.py`.
+"""ZERO the way its authors run it, written anew: the yardstick of `benchmarks.endtoend`.
 
 One image at a time: decode it whole, draw 63 crops one after the other with torchvision from a global generator,
 normalise each, push all 64 through an eager float32 torch tower in one batch, then rank, keep, sum and break ties.

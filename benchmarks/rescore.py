@@ -1,39 +1,69 @@
-"""How long reading, reporting and rescoring many records takes: `python benchmarks/rescore.py [--records N ...]`."""
+"""How long reading, reporting and rescoring many records takes: `python -m benchmarks.rescore [--records N ...]`."""
 
 import argparse
 import resource
-import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter, process_time
 
 import numpy as np
 
+from viewvote import Classifier, ToyEncoder
 from viewvote.metrics.rescore import Setting, rescore
+from viewvote.prediction import Float32, UInt8
+from viewvote.records.record import record_of
 from viewvote.report.formats.render import render
 from viewvote.report.sheet import fill_sheet
 from viewvote.report.table import build_table
 from viewvote.runs.read import load_run
 from viewvote.vote import TIE_RULES
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from record_files import voted_record
-
 DISTINCT = 200  # votes are counted for this many; the file repeats them under other keys
 KEEPS = (0.1, 0.3, 0.5)
 
 
+class HardPictures(ToyEncoder):
+    """An encoder whose views disagree as those of a hard dataset do: a dozen candidates each."""
+
+    def __init__(self, n_classes: int, rng: np.random.Generator) -> None:
+        super().__init__(size=8, logit_scale=1.0)
+        self.dim = n_classes  # a class is an axis, so that features are logits
+        self.rng = rng
+        self.show(target=0)
+
+    def show(self, *, target: int) -> None:
+        """Make the next views those of a picture of this class."""
+        self.mean = np.zeros(self.dim)
+        self.mean[target] = self.rng.uniform(2, 5)
+        self.candidates = self.rng.choice(self.dim, 8, replace=False)
+
+    def encode_images(self, views: UInt8) -> Float32:
+        """Logits (views, classes) drawn at random."""
+        logits = self.rng.normal(self.mean, size=(len(views), self.dim)).astype(np.float32)
+        logits[np.arange(len(views)), self.rng.choice(self.candidates, len(views))] += 5
+        return logits
+
+    def encode_texts(self, texts: Sequence[str]) -> Float32:
+        """The axes (texts, classes) that the texts name by number."""
+        return np.eye(self.dim, dtype=np.float32)[[int(text) for text in texts]]
+
+
 def synthetic_lines(n_records: int, n_views: int, n_classes: int, seed: int = 0) -> Iterator[str]:
-    """Lines of records whose views disagree as those of a hard dataset do: a dozen candidates each."""
+    """Lines of records: a classifier's answers, repeated under other keys."""
     rng = np.random.default_rng(seed)
+    encoder = HardPictures(n_classes, rng)
+    names = [str(i) for i in range(n_classes)]
+    with tempfile.TemporaryDirectory() as cache:
+        classifier = Classifier(
+            encoder, labels=names, templates=["{}"], n_views=n_views, evidence=True, cache_dir=Path(cache)
+        )
     lines = []
     for _ in range(min(DISTINCT, n_records)):
         target = int(rng.integers(n_classes))
-        logits = rng.normal(size=(n_views, n_classes)).astype(np.float32)
-        logits[:, target] += rng.uniform(2, 5)
-        logits[np.arange(n_views), rng.choice(rng.choice(n_classes, 8, replace=False), n_views)] += 5
-        lines.append(voted_record(logits, key="x", target=target, draw=float(rng.random())).to_line())
+        encoder.show(target=target)
+        prediction = classifier(rng.integers(0, 256, (8, 8, 3), dtype=np.uint8))
+        lines.append(record_of(prediction, key="x", target=target).to_line())
     for i in range(n_records):
         yield lines[i % len(lines)].replace('"key":"x"', f'"key":"{i:06d}.jpg"', 1) + "\n"
 

@@ -1,6 +1,6 @@
 """ONNX Runtime against OpenVINO on CLIP-shaped vision towers: fp32, static and dynamic int8, several batch sizes.
 
-    python benchmarks/runtimes.py --towers lite0 b0 vit --rounds 5
+    python -m benchmarks.runtimes --towers lite0 b0 vit --rounds 5
 
 Towers have random weights: speed does not depend on them. Every round runs every cell once, in a new order, so a busy
 moment of the machine hits all cells alike; the table gives medians of milliseconds per view, and how far the middle

@@ -1,6 +1,6 @@
 """Images per second of `predict_many` against one at a time, and memory while streaming, on the embedded model.
 
-    python benchmarks/stream.py PHOTOS [--images 40] [--rounds 5] [--stream 2000]
+    python -m benchmarks.stream PHOTOS [--images 40] [--rounds 5] [--stream 2000]
 
 Both modes see the same photos in the same process, in alternating order; the ratio is the median over rounds.
 """

@@ -1,4 +1,4 @@
-"""The results of `endtoend.py` as markdown."""
+"""The results of `benchmarks.endtoend` as markdown."""
 
 import statistics
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 TITLES = {"vit": "ViT-B/16-shaped CLIP (random weights)", "pocket": "The embedded model"}
-BEGIN, END = "<!-- benchmarks/endtoend.py writes from here -->", "<!-- to here -->"
+BEGIN, END = "<!-- benchmarks.endtoend writes from here -->", "<!-- to here -->"
 SHOWN = ("reference", "torch", "fp32", "fp32, exact stop", "int8", "int8, adaptive")
 STOPPING = {"fp32, exact stop": "fp32", "int8, adaptive": "int8"}  # the same without stopping
 

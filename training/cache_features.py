@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime as ort
-from lite import MEAN, STD, load_lite
-from photos import Array, list_photos, normalise, training_view
-from sources import lite_checkpoint
-from styles import draw
-from vision_graph import save_features
+
+from training.lite import MEAN, STD, load_lite
+from training.photos import Array, list_photos, normalise, training_view
+from training.sources import lite_checkpoint
+from training.styles import draw
+from training.vision_graph import save_features
 
 TOWER, SIZE = "lite1", 224
 BATCH = 16

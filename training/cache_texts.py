@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime as ort
-from concepts import Concept, list_concepts
-from photos import list_photos
-from sentence import load_tokenizer, save_sentence_encoder
+
+from training.concepts import Concept, list_concepts
+from training.photos import list_photos
+from training.sentence import load_tokenizer, save_sentence_encoder
 
 MAIN = "a photo of a {}."
 SHORT = (

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from wordnet import PHYSICAL, Synset, leaves_below, nearest_kin, read_first_senses, read_nouns
+from training.wordnet import PHYSICAL, Synset, leaves_below, nearest_kin, read_first_senses, read_nouns
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,18 @@
 """The last step: print the table of every evaluation set, zero-shot and ZERO, with n and 95% Wilson intervals.
 
-It uses the package's own views, votes and encoder, through benchmarks/compare.py; features are cached, a run resumes.
+It uses the package's own views, votes and encoder, through `benchmarks.compare`; features are cached, a run resumes.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 import numpy as np
-from eval_sets import SETS, Benchmark, data_folder, load_benchmark
-from photos import Array
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
-from compare import Row, choose, measure, score, view_logits
-
+from benchmarks.compare import Row, choose, measure, score, view_logits
+from training.eval_sets import SETS, Benchmark, data_folder, load_benchmark
+from training.photos import Array
 from viewvote import LoadOptions, load_encoder
 from viewvote.encoders import Encoder
 from viewvote.encoders.onnx.encoder import OnnxEncoder

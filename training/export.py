@@ -9,13 +9,14 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from lite import MEAN, STD, Lite, load_lite
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
-from onnx_graph import Graph
-from sentence import CONTEXT, PAD, TEXT_INPUTS, WIDTH, SentenceGraph, load_sentence_weights, load_tokenizer
-from sources import lite_checkpoint
-from vision_graph import LiteGraph
+
+from training.lite import MEAN, STD, Lite, load_lite
+from training.onnx_graph import Graph
+from training.sentence import CONTEXT, PAD, TEXT_INPUTS, WIDTH, SentenceGraph, load_sentence_weights, load_tokenizer
+from training.sources import lite_checkpoint
+from training.vision_graph import LiteGraph
 
 SIZE = 224
 Fitted = Mapping[str, NDArray[np.float32]]

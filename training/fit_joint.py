@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from lite import load_lite
 from numpy.typing import NDArray
-from onnx_graph import quantise
-from photos import Array, list_photos
 from scipy.linalg import cho_factor, cho_solve
-from sentence import load_tokenizer
-from sources import lite_checkpoint
-from styles import draw_style
-from targets import Concept, concept_targets, row_space, unit
+
+from training.lite import load_lite
+from training.onnx_graph import quantise
+from training.photos import Array, list_photos
+from training.sentence import load_tokenizer
+from training.sources import lite_checkpoint
+from training.styles import draw_style
+from training.targets import Concept, concept_targets, row_space, unit
 
 GAMMA = 4.0  # width of the text kernel exp(gamma (cos - 1))
 NOISE = {"leaf": 0.02, "ancestor": 0.3, "lookalike": 0.3, "clip": 0.3, "kin": 1.0}  # how far a text may miss its place

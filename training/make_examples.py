@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib.resources
 from pathlib import Path
 
@@ -12,6 +13,7 @@ NAMES = {"cat": "chelsea.png", "coffee": "coffee.png", "rocket": "rocket.jpg", "
 
 def main() -> None:
     """Save each as JPEG, at most 1024 pixels wide or high."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
     folder = importlib.resources.files("skimage") / "data"
     for name, file in NAMES.items():
         with Image.open(str(folder / file)) as image:

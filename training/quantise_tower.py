@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-from export import SIZE, save_vision
-from lite import MEAN, STD, load_lite
 from onnx import TensorProto, helper, numpy_helper
-from onnx_graph import quantise as quantise_weight
-from photos import list_photos, normalise, training_view
-from sources import lite_checkpoint
 
+from training.export import SIZE, save_vision
+from training.lite import MEAN, STD, load_lite
+from training.onnx_graph import quantise as quantise_weight
+from training.photos import list_photos, normalise, training_view
+from training.sources import lite_checkpoint
 from viewvote.encoders.export.quantise import quantise
 
 PHOTOS, VIEWS = 128, 4

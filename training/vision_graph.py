@@ -6,9 +6,10 @@ import math
 from pathlib import Path
 
 import numpy as np
-from lite import Lite, SameConv
 from onnx import TensorProto
-from onnx_graph import Graph, Weights
+
+from training.lite import Lite, SameConv
+from training.onnx_graph import Graph, Weights
 
 
 class LiteGraph(Graph):

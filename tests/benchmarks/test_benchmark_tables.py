@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from accuracy import winner
-from cost_plot import draw_plot
-from modes import Answer
-from tables import BEGIN, END, cost_table, quality_table, seconds_of, shares, write_section
 
+from benchmarks.accuracy import winner
+from benchmarks.cost_plot import draw_plot
+from benchmarks.modes import Answer
+from benchmarks.tables import BEGIN, END, cost_table, quality_table, seconds_of, shares, write_section
 from viewvote.methods.base import ViewLogits
 from viewvote.methods.zero import Zero
 from viewvote.vote import entropy_of, log_softmax

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 pytest.importorskip("onnxruntime")
-from compare import Row
-from real_clip import CASCADES, MEASURED, METHODS_SHOWN, RECORDS, holm, paired_table, read, rows_of
+from benchmarks.compare import Row
+from benchmarks.real_clip import CASCADES, MEASURED, METHODS_SHOWN, RECORDS, holm, paired_table, read, rows_of
 
 
 def line(name, target, said):

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("onnxruntime")
-from real_clip_adaptive import Outcome, line, stopped
-
+from benchmarks.real_clip_adaptive import Outcome, line, stopped
 from viewvote.methods.zero import Zero
 from viewvote.stopping import Confident
 

@@ -9,8 +9,7 @@ from tests.conftest import draw_photo
 
 torch = pytest.importorskip("torch")
 
-from reference import Reference, decide  # noqa: E402
-
+from benchmarks.reference import Reference, decide  # noqa: E402
 from viewvote.methods.base import ViewLogits  # noqa: E402
 from viewvote.methods.zero import Zero  # noqa: E402
 from viewvote.prediction import ImageSpec  # noqa: E402

@@ -5,7 +5,7 @@ import argparse
 import pytest
 
 pytest.importorskip("onnxruntime")
-from common import need
+from training.clip_b16.common import need
 
 
 def test_missing_files_end_a_step_with_exit_code_2(tmp_path, capsys):

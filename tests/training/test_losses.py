@@ -7,7 +7,8 @@ import pytest
 
 pytest.importorskip("torch")
 import torch
-from losses import contrastive, soft_cross_entropy, structure
+
+from training.clip_b16.losses import contrastive, soft_cross_entropy, structure
 
 ALL = torch.ones(8, 8, dtype=torch.bool)
 

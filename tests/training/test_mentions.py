@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("onnxruntime")
-from mentions import Nouns, shares_of, true_words
+from training.clip_b16.mentions import Nouns, shares_of, true_words
 
 ANIMAL, PERSON, TOP, ACT = 5, 18, 3, 4
 SYNSETS = {  # offset: words, hypernyms, lexicographer file

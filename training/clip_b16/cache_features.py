@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-from common import CAPTIONS, DIM, need, open_tower  # which also finds the modules of the folder above
-from photos import Pixels, list_photos, training_view
+
+from training.clip_b16.common import CAPTIONS, DIM, need, open_tower
+from training.photos import Pixels, list_photos, training_view
 
 SIZE, REPORT = 224, 100
 Encode = Callable[[Pixels], np.ndarray]

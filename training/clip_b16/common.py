@@ -1,15 +1,12 @@
-"""What the steps share: the tower as a function, their arguments, and the way to the modules of the folder above."""
+"""What the steps share: the tower as a function, and the check of their arguments."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from viewvote.encoders.cache import default_cache_dir
 from viewvote.encoders.clip_b16.tower import packaged_tower, runnable_tower
@@ -26,7 +23,7 @@ def need(parser: argparse.ArgumentParser, folder: Path, *names: str) -> None:
     missing = [name for name in names if not (folder / name).is_file()]
     if missing:
         parser.error(
-            f"{folder} has no {', '.join(missing)}; README.md says what belongs there and which step writes it"
+            f"{folder} has no {', '.join(missing)}; training/clip_b16/README.md names the step that writes each"
         )
 
 

@@ -6,12 +6,12 @@ import argparse
 import json
 from pathlib import Path
 
-import common
 import numpy as np
 from onnx import TensorProto
-from onnx_graph import Graph
-from sentence import CONTEXT, PAD, WIDTH
 
+from training.clip_b16 import common
+from training.onnx_graph import Graph
+from training.sentence import CONTEXT, PAD, WIDTH
 from viewvote.encoders.onnx.config import FILE, PackConfig
 from viewvote.prediction import ImageSpec
 

@@ -17,14 +17,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from common import CAPTIONS, need  # which also finds the modules of the folder above
-from fit_joint import TextSystem, first_sentences, kernel
-from lite import load_lite
-from mentions import WORDNET, shares_of, true_words
 from numpy.typing import NDArray
-from photos import Array, Photo, list_photos
-from sources import lite_checkpoint
-from targets import gloss_targets, unit
+
+from training.clip_b16.common import CAPTIONS, need
+from training.clip_b16.mentions import WORDNET, shares_of, true_words
+from training.fit_joint import TextSystem, first_sentences, kernel
+from training.lite import load_lite
+from training.photos import Array, Photo, list_photos
+from training.sources import lite_checkpoint
+from training.targets import gloss_targets, unit
 
 LABEL = 0.5  # share of the label, or of what captions mention, in what is on a view; the rest is the pocket's opinion
 RIDGE = 0.3

@@ -6,11 +6,11 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-import common  # noqa: F401 - finds the modules of the folder above
 import numpy as np
-from fit_joint import TextSystem
 from numpy.typing import NDArray
-from photos import Array
+
+from training.fit_joint import TextSystem
+from training.photos import Array
 
 Rows = NDArray[np.int64]
 CLASSES = 1000

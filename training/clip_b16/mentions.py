@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import common  # noqa: F401 - finds the modules of the folder above
 import numpy as np
 from numpy.typing import NDArray
-from wordnet import PHYSICAL, read_first_senses, read_nouns
+
+from training.wordnet import PHYSICAL, read_first_senses, read_nouns
 
 WORDNET = Path("/usr/share/wordnet")
 AGREE = 2  # captions that must mention a thing

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import common  # noqa: F401 - finds the modules of the folder above
 import numpy as np
-from fit_head import Head, Split, Views
-from fit_joint import fit_scale
-from label_texts import CLASSES, Texts
 from numpy.typing import NDArray
-from photos import Array
+
+from training.clip_b16.fit_head import Head, Split, Views
+from training.clip_b16.label_texts import CLASSES, Texts
+from training.fit_joint import fit_scale
+from training.photos import Array
 
 
 def first_views(views: Views) -> NDArray[np.bool_]:

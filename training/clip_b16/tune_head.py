@@ -12,17 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import common  # noqa: F401 - finds the modules of the folder above
 import numpy as np
 import torch
-from fit_head import CAPTION_SHARE, Head, Split, Views, arguments, clip_vectors, mentions, parsed
-from fit_joint import GAMMA, TextSystem
-from label_texts import CLASSES, Texts, draw
-from losses import contrastive, soft_cross_entropy, structure
-from photos import Array, list_photos
-from rehearsal import Rehearsal
 from torch import Tensor
 from torch.nn.functional import normalize
+
+from training.clip_b16.fit_head import CAPTION_SHARE, Head, Split, Views, arguments, clip_vectors, mentions, parsed
+from training.clip_b16.label_texts import CLASSES, Texts, draw
+from training.clip_b16.losses import contrastive, soft_cross_entropy, structure
+from training.clip_b16.rehearsal import Rehearsal
+from training.fit_joint import GAMMA, TextSystem
+from training.photos import Array, list_photos
 
 SCALE = 100.0  # CLIP's own
 BATCH, STEPS, RATE, REPORT = 512, 100, 2e-3, 10
