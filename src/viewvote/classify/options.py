@@ -2,13 +2,14 @@
 
 import operator
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Final, Literal, TypeVar
 
 import numpy as np
 from PIL import Image
 
 from ..errors import UsageError
+from ..labels.names import checked_labels as checked_labels
 from ..methods import METHODS, Method, VotingMethod
 from ..registry import unknown_name
 from ..stopping import Adaptive, Exact, StoppingRule
@@ -18,25 +19,6 @@ ADAPTIVE: Final = "adaptive"
 EXACT: Final = "exact"
 
 T = TypeVar("T")
-
-
-def checked_labels(labels: Sequence[str], *, unique: bool = True) -> tuple[str, ...]:
-    """The labels, or an error that says what is wrong with them."""
-    if isinstance(labels, str):
-        raise UsageError(f"labels must be a list of strings; got the string {labels!r}. Did you mean [{labels!r}]?")
-    found = tuple(labels)
-    if not found:
-        raise UsageError("labels is empty; give at least one, e.g. labels=['cat', 'dog'].")
-    seen: set[str] = set()
-    for i, label in enumerate(found):
-        if not isinstance(label, str) or not label.strip():
-            raise UsageError(f"label {i} is {label!r}; every label must be a string with something in it.")
-        if any("\ud800" <= character <= "\udfff" for character in label):  # bytes of another encoding, say
-            raise UsageError(f"label {i} is not text: {label!r} has half a character in it. Is it UTF-8?")
-        if unique and label in seen:
-            raise UsageError(f"label {label!r} is given twice; every label must be different.")
-        seen.add(label)
-    return found
 
 
 def checked_whole(value: object, *, name: str, least: int | None = None, instead: str = "") -> int:

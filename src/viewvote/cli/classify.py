@@ -10,9 +10,9 @@ from ..errors import UsageError
 from .completion import offer_methods, offer_models, offer_templates, offering
 from .edge import complain, guarded
 from .explaining import Explainer
-from .inputs import STDIN, expand, read_labels, read_settings, read_stdin, read_views
 from .output import FORMATS, RESUMABLE, Writer, open_output
 from .progress import progress
+from .values import read_labels, read_settings, read_views
 
 if TYPE_CHECKING:
     from ..classify.classifier import Classifier
@@ -101,6 +101,7 @@ def classify(
     from ..encoders import LoadOptions
     from ..methods.settings import build_method
     from ..registry import unknown_name
+    from ..sources import find_images
 
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
@@ -108,8 +109,8 @@ def classify(
         raise UsageError("--resume continues a file: name it with --output.")
     if resume and format not in RESUMABLE:
         raise UsageError(f"--resume continues {' or '.join(RESUMABLE)} files; add --format jsonl.")
-    paths = expand(images)
-    chosen = read_labels(None if labels is None else _utf8(labels), labels_file)
+    paths = find_images(images, report=complain)
+    chosen = read_labels(labels, labels_file)
     values = _with_keep(read_settings(settings or []), keep)
     n_views, rule = asked_views(read_views(views), stop=stop, disagreement=disagreement)
     classifier = Classifier(
@@ -150,14 +151,6 @@ def classify(
     return 1 if failed else 0
 
 
-def _utf8(labels: str) -> str:
-    """The labels as UTF-8 whatever the locale, as a labels file is: the tokenizer takes no other characters."""
-    try:
-        return os.fsencode(labels).decode("utf-8")
-    except UnicodeError as error:
-        raise UsageError(f"--labels is not UTF-8 text: {error}.") from error
-
-
 def _with_keep(values: dict[str, object], keep: float | None) -> dict[str, object]:
     """The settings of --set, and --keep among them where there are any."""
     if keep is None or not values:
@@ -180,6 +173,7 @@ def _run(
     from dataclasses import replace
 
     from ..errors import ViewvoteError
+    from ..sources import STDIN, read_stdin
 
     failed = 0
     sources = (read_stdin() if path == STDIN else path for path in paths)

@@ -11,8 +11,8 @@ import typer
 
 from .completion import offer_datasets, offer_methods, offer_models, offer_templates, offering
 from .edge import complain, guarded
-from .inputs import read_settings, read_views
 from .progress import watching
+from .values import read_seeds, read_settings, read_views
 
 if TYPE_CHECKING:
     from ..datasets import Dataset
@@ -125,7 +125,7 @@ def evaluate(
         "templates": templates,
         "teacher": teacher,
         "augment": augment,
-        "seeds": None if seeds is None else _seeds(seeds),
+        "seeds": None if seeds is None else read_seeds(seeds),
         "limit": limit,
         "order": order,
         "device": device,
@@ -185,15 +185,6 @@ def _over(file: dict[str, Any], flags: dict[str, Any]) -> dict[str, Any]:
     if "stop" in flags:
         merged.pop("stop_fingerprint", None)
     return merged
-
-
-def _seeds(text: str) -> list[int]:
-    from ..errors import UsageError
-
-    try:
-        return [int(seed) for seed in text.split(",")]
-    except ValueError as error:
-        raise UsageError(f"--seeds are whole numbers separated by commas, such as 0,1,2; got {text!r}.") from error
 
 
 def _local(threads: int) -> "Engine":

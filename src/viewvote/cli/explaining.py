@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import UsageError
-from .inputs import STDIN
 
 if TYPE_CHECKING:
     from ..prediction import Prediction
@@ -15,6 +14,8 @@ class Explainer:
     """Writes the pictures of `paths` into a folder; what would keep it from that is told before the first one."""
 
     def __init__(self, folder: Path, paths: Sequence[str]) -> None:
+        from ..sources import STDIN
+
         if STDIN in paths:
             raise UsageError("--explain needs a file; standard input can be read only once.")
         try:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .edge import complain, guarded
-from .inputs import expand
 
 if TYPE_CHECKING:
     from ..prediction import ImageSpec, UInt8
@@ -40,9 +39,10 @@ def export(
     from ..encoders import LoadOptions, load_encoder
     from ..encoders.export.pack import export_pack
     from ..files import example_photos
+    from ..sources import find_images
 
     encoder = load_encoder(model, LoadOptions(device="cpu"))
-    paths = expand(images) if images else [str(path) for path in example_photos()]
+    paths = find_images(images, report=complain) if images else [str(path) for path in example_photos()]
     views = _draw(encoder.image_spec, paths, n_views=VIEWS_PER_IMAGE if images else VIEWS_PER_EXAMPLE)
     report = export_pack(encoder, out, views=views, int8=int8, overwrite=overwrite)
     if quiet:

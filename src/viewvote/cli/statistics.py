@@ -20,12 +20,12 @@ def statistics(
     """Compute the token statistics of a MaPLe model over a folder of images."""
     from ..encoders import LoadOptions, load_encoder
     from ..errors import UnsupportedEncoderError, UsageError
-    from .inputs import expand
+    from ..sources import find_images
     from .progress import progress
 
     if output.suffix != ".safetensors":
         raise UsageError(f"--output must end in .safetensors; got {output.name!r}.")
-    found = expand([str(images)])
+    found = find_images([str(images)], report=complain)
     if limit is not None and limit < len(found):
         found = [found[i * len(found) // limit] for i in range(limit)]
 

@@ -1,21 +1,15 @@
-"""What IMAGE, FOLDER, GLOB and - stand for."""
+"""What the path of an image, a folder, a pattern and - stand for."""
 
-import io
 import os
 import subprocess
 import sys
 from contextlib import contextmanager
-from types import SimpleNamespace
 
 import pytest
 from PIL import Image
 
-from viewvote.cli import inputs
-from viewvote.cli.inputs import expand, read_stdin, read_views
 from viewvote.errors import UsageError
-from viewvote.images.photo import ImageLimits
-
-LIMIT = ImageLimits().max_bytes
+from viewvote.sources import find_images
 
 
 @pytest.fixture
@@ -27,6 +21,11 @@ def folder(tmp_path, monkeypatch):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).touch()
     return tmp_path
+
+
+def expand(arguments):
+    """The images that the arguments name, where there is nothing to report."""
+    return find_images(arguments, report=pytest.fail)
 
 
 @contextmanager
@@ -109,22 +108,9 @@ def test_a_folder_one_may_not_look_into_is_a_usage_mistake(folder):
                 expand([argument])
 
 
-def test_a_forbidden_folder_inside_is_told_and_left_out(folder, capsys):
+def test_a_forbidden_folder_inside_is_reported_and_left_out(folder):
     (folder / "photos" / "private").mkdir(mode=0)
+    reports = []
     with nobody():
-        assert expand(["photos"]) == ["photos/a.jpg"]
-    assert capsys.readouterr().err == "viewvote: cannot look at photos/private: Permission denied; it is left out.\n"
-
-
-def test_standard_input_is_read_up_to_the_limit(monkeypatch):
-    piped = io.BytesIO(bytes(LIMIT + 100))
-    monkeypatch.setattr(inputs.sys, "stdin", SimpleNamespace(buffer=piped, isatty=lambda: False))
-    assert len(read_stdin()) == LIMIT + 1  # enough to be refused
-    assert piped.tell() == LIMIT + 1
-
-
-@pytest.mark.parametrize(
-    ("views", "found"), [("64", 64), ("-5", -5), ("--5", "--5"), ("-", "-"), ("adaptive", "adaptive")]
-)
-def test_views_are_a_number_or_a_word(views, found):
-    assert read_views(views) == found
+        assert find_images(["photos"], report=reports.append) == ["photos/a.jpg"]
+    assert reports == ["cannot look at photos/private: Permission denied; it is left out."]

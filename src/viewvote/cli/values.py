@@ -1,0 +1,54 @@
+"""The values of options that are written as text: settings, numbers of views, seeds, labels."""
+
+import ast
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..errors import UsageError
+
+
+def read_settings(settings: Sequence[str]) -> dict[str, object]:
+    """The values of --set KEY=VALUE; a value is a Python literal, or else a word."""
+    values: dict[str, object] = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise UsageError(f"--set {setting!r} has no value; write --set KEY=VALUE.")
+        try:
+            values[key] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            values[key] = value
+    return values
+
+
+def read_views(views: str) -> int | str:
+    """The value of --views: a number, or a word such as "adaptive"."""
+    return int(views) if views.removeprefix("-").isdecimal() else views
+
+
+def read_seeds(seeds: str) -> list[int]:
+    """The value of --seeds: whole numbers separated by commas."""
+    try:
+        return [int(seed) for seed in seeds.split(",")]
+    except ValueError as error:
+        raise UsageError(f"--seeds are whole numbers separated by commas, such as 0,1,2; got {seeds!r}.") from error
+
+
+def read_labels(labels: str | None, labels_file: Path | None) -> list[str]:
+    """The labels of --labels (separated by commas) or of --labels-file; UsageError unless one of them is given."""
+    from ..labels import files, names
+
+    if labels is not None and labels_file is None:
+        return names.split_labels(_utf8(labels))
+    if labels_file is not None and labels is None:
+        return files.read_labels(labels_file)
+    raise UsageError('give the labels to choose from, either --labels "cat,dog,rocket" or --labels-file FILE.')
+
+
+def _utf8(labels: str) -> str:
+    """The labels as UTF-8 whatever the locale, as a labels file is: the tokenizer takes no other characters."""
+    try:
+        return os.fsencode(labels).decode("utf-8")
+    except UnicodeError as error:
+        raise UsageError(f"--labels is not UTF-8 text: {error}.") from error

@@ -1,0 +1,29 @@
+"""Labels in words, as a list or in one text."""
+
+from collections.abc import Sequence
+
+from ..errors import UsageError
+
+
+def split_labels(text: str) -> list[str]:
+    """The labels of a text that separates them by commas."""
+    return [label for part in text.split(",") if (label := part.strip())]
+
+
+def checked_labels(labels: Sequence[str], *, unique: bool = True) -> tuple[str, ...]:
+    """The labels, or UsageError where one is empty, not text, or (with `unique`) given twice."""
+    if isinstance(labels, str):
+        raise UsageError(f"labels must be a list of strings; got the string {labels!r}. Did you mean [{labels!r}]?")
+    found = tuple(labels)
+    if not found:
+        raise UsageError("labels is empty; give at least one, e.g. labels=['cat', 'dog'].")
+    seen: set[str] = set()
+    for i, label in enumerate(found):
+        if not isinstance(label, str) or not label.strip():
+            raise UsageError(f"label {i} is {label!r}; every label must be a string with something in it.")
+        if any("\ud800" <= character <= "\udfff" for character in label):  # bytes of another encoding, say
+            raise UsageError(f"label {i} is not text: {label!r} has half a character in it. Is it UTF-8?")
+        if unique and label in seen:
+            raise UsageError(f"label {label!r} is given twice; every label must be different.")
+        seen.add(label)
+    return found

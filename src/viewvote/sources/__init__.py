@@ -1,0 +1,6 @@
+"""Where unlabelled images come from: paths, folders, patterns, standard input."""
+
+from .paths import STDIN, find_images
+from .stdin import read_stdin
+
+__all__ = ["STDIN", "find_images", "read_stdin"]
