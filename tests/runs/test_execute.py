@@ -14,9 +14,9 @@ from tests.runs.colour_runs import KilledError, colour_folder, lines_of, spoil
 from viewvote.encoders import SCHEMES
 from viewvote.encoders.toy import ToyEncoder
 from viewvote.errors import RunError, RunLockedError, RunWriteError, UsageError
+from viewvote.records.record import Record
 from viewvote.runs import RunSpec, run
 from viewvote.runs.lock import hold
-from viewvote.records.record import Record
 
 
 class BatchyEncoder(ToyEncoder):

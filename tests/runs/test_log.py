@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from viewvote.errors import RunError, RunWriteError
-from viewvote.runs.log import RecordLog, read_lines, recover
 from viewvote.records.record import Record
+from viewvote.runs.log import RecordLog, read_lines, recover
 
 KEYS = [f"class/{i}.png" for i in range(4)]
 RECORDS = [Record(key=key, target=i, index=0, correct=i == 0, timings={"total": 0.5}) for i, key in enumerate(KEYS)]

@@ -3,8 +3,8 @@
 from dataclasses import fields
 
 import pytest
-from tests.report.run_folders import answers, write_run
 
+from tests.report.run_folders import answers, write_run
 from viewvote.errors import RecordError, UsageError
 from viewvote.methods import METHODS, StreamingMethod
 from viewvote.runs.read import load_run, load_runs
