@@ -63,6 +63,16 @@ def test_without_views_the_answers_are_the_same(tmp_path, records):
         read_columns(path, views=False)
 
 
+def test_the_answers_of_a_cascade_are_read_without_its_views(tmp_path):
+    rng = np.random.default_rng(4)
+    logits, teacher = (draw_logits(rng, views=8) for _ in range(2))
+    path = write_records(tmp_path / "records.jsonl", [voted_record(logits, teacher=teacher)])
+    full, brief = read_columns(path), read_columns(path, views=False)
+    assert (full.teacher_labels >= 0).sum() == 2  # int(8 * 0.3) views were kept
+    assert brief.teacher_labels.shape == (1, 0)
+    np.testing.assert_array_equal(brief.index, full.index)
+
+
 def test_files_of_many_pieces_are_joined_and_padded(tmp_path):
     rng = np.random.default_rng(2)
     lines = [voted_record(draw_logits(rng, views=2 + i // 3000), key=str(i)) for i in (0, 3000)]

@@ -168,7 +168,7 @@ def _columns(rows: list[dict[str, Any]], path: Path, *, evidence: bool) -> Colum
             entropy=_padded([v["entropy"] for v in views], np.float32, width),
             top_probability=_padded([v["top_probability"] for v in views], np.float32, width),
             kept=kept,
-            teacher_labels=_padded([row["teacher_labels"] or [] for row in rows], np.int64, width),
+            teacher_labels=_padded([(row["teacher_labels"] or [])[:width] for row in rows], np.int64, width),
             tie_draw=_scalars([row["tie_draw"] for row in rows], np.float64),
             seconds=_padded(
                 [[row["timings"].get(t, np.nan) for t in TIMINGS] for row in rows], np.float64, len(TIMINGS)
