@@ -1,5 +1,8 @@
 """One file per method; `METHODS.get("zero")` is its class, a frozen dataclass of hyper-parameters."""
 
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
 from ..registry import Entry, Registry
 from .base import Decision, StreamingMethod, TrainingFreeMethod, ViewLogits, VotingMethod
 from .tuning.episode import Episode, Teacher, TuningMethod
@@ -9,35 +12,84 @@ __all__ = [
     "Decision",
     "Episode",
     "Method",
+    "MethodEntry",
     "StreamingMethod",
     "Teacher",
     "TrainingFreeMethod",
     "TuningMethod",
     "ViewLogits",
     "VotingMethod",
+    "method_entry",
 ]
 
 Method = TrainingFreeMethod | StreamingMethod | TuningMethod
 
+
+@dataclass(frozen=True)
+class MethodEntry(Entry):
+    """A method's entry, with what reports must know of it; importing some methods would import torch.
+
+    keep     the share of views it keeps by default; None for a method that keeps all, or looks at one
+    streams  whether it learns from one image to the next, so that the order of images decides its answers
+    """
+
+    keep: float | None = None
+    streams: bool = False
+
+
 METHODS: Registry[type[Method]] = Registry(
     "method",
     {
-        "zero": Entry("viewvote.methods.zero:Zero", "ZERO: the confident views vote (the default)"),
-        "zero-shot": Entry("viewvote.methods.baselines:ZeroShot", "the plain model on the source view"),
-        "ensemble": Entry("viewvote.methods.ensemble:Ensemble", "zero-shot with the paper's seven templates"),
-        "mean-logits": Entry("viewvote.methods.mean_logits:MeanLogits", "averaged logits of the confident views"),
-        "mta": Entry("viewvote.methods.mta:Mta", "the mode of the views' features, by mean shift"),
-        "tda": Entry("viewvote.methods.streaming.tda:Tda", "streaming: caches of past images correct the logits"),
-        "dota": Entry("viewvote.methods.streaming.dota:Dota", "streaming: class statistics of past images"),
-        "marginal": Entry("viewvote.methods.marginal:Marginal", "mean probability over the confident views"),
-        "tpt": Entry(
-            "viewvote.methods.tuning.tpt:Tpt", "TPT: prompts tuned to agree over the confident views", "torch"
+        "zero": MethodEntry("viewvote.methods.zero:Zero", "ZERO: the confident views vote (the default)", keep=0.3),
+        "zero-shot": MethodEntry("viewvote.methods.baselines:ZeroShot", "the plain model on the source view"),
+        "ensemble": MethodEntry("viewvote.methods.ensemble:Ensemble", "zero-shot with the paper's seven templates"),
+        "mean-logits": MethodEntry(
+            "viewvote.methods.mean_logits:MeanLogits", "averaged logits of the confident views", keep=0.1
         ),
-        "promptalign": Entry(
+        "mta": MethodEntry("viewvote.methods.mta:Mta", "the mode of the views' features, by mean shift"),
+        "tda": MethodEntry(
+            "viewvote.methods.streaming.tda:Tda",
+            "streaming: caches of past images correct the logits",
+            keep=0.1,
+            streams=True,
+        ),
+        "dota": MethodEntry(
+            "viewvote.methods.streaming.dota:Dota",
+            "streaming: class statistics of past images",
+            keep=0.1,
+            streams=True,
+        ),
+        "marginal": MethodEntry(
+            "viewvote.methods.marginal:Marginal", "mean probability over the confident views", keep=0.1
+        ),
+        "tpt": MethodEntry(
+            "viewvote.methods.tuning.tpt:Tpt", "TPT: prompts tuned to agree over the confident views", "torch", keep=0.1
+        ),
+        "promptalign": MethodEntry(
             "viewvote.methods.tuning.promptalign:PromptAlign",
             "TPT on MaPLe, tokens aligned with source statistics",
             "torch",
+            keep=0.1,
         ),
-        "rlcf": Entry("viewvote.methods.tuning.rlcf:Rlcf", "RLCF: tuned towards what a CLIP teacher rewards", "torch"),
+        "rlcf": MethodEntry(
+            "viewvote.methods.tuning.rlcf:Rlcf", "RLCF: tuned towards what a CLIP teacher rewards", "torch", keep=0.1
+        ),
     },
 )
+
+
+def method_entry(name: str) -> MethodEntry:
+    """The entry of a method; of one that was registered without these data they are read off its class.
+
+    A name that no registry knows, as of a plugin that is not loaded, has an entry without data.
+    """
+    if name not in METHODS:
+        return MethodEntry(target="", summary="")
+    entry = METHODS.entry(name)
+    if isinstance(entry, MethodEntry):
+        return entry
+    cls = METHODS.get(name)
+    defaults: dict[str, Any] = {each.name: each.default for each in fields(cls)} if is_dataclass(cls) else {}
+    return MethodEntry(
+        entry.target, entry.summary, entry.extra, keep=defaults.get("keep"), streams=hasattr(cls, "start")
+    )
