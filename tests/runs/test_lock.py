@@ -1,5 +1,6 @@
 """One process at a time: the second is refused, a dead one leaves nothing that blocks."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -7,7 +8,7 @@ import sys
 
 import pytest
 
-from viewvote.errors import RunLockedError, RunWriteError
+from viewvote.errors import RunError, RunLockedError, RunWriteError
 from viewvote.runs.lock import hold
 
 HOLDER = """
@@ -52,6 +53,16 @@ def test_the_lock_is_free_again_after_the_block(tmp_path):
         pass
 
 
-def test_a_folder_that_is_not_there_is_an_error(tmp_path):
-    with pytest.raises(RunWriteError, match="cannot write"), hold(tmp_path / "none" / "lock"):
+def test_a_place_that_cannot_be_written_is_an_error(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(RunWriteError, match="cannot write"), hold(tmp_path / "file" / "lock"):
+        pass
+
+
+def test_a_disk_without_locks_is_named(tmp_path, monkeypatch):
+    def refuse(lock):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("filelock.FileLock.acquire", refuse)
+    with pytest.raises(RunError, match=r"cannot lock .*: No locks available\. .*another disk"), hold(tmp_path / "lock"):
         pass

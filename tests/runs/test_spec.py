@@ -44,6 +44,17 @@ def test_a_full_spec_survives_the_file():
     assert written["settings"]["entropy_range"] == [0.2, 0.5]
 
 
+def test_equal_specs_are_equal_files_whatever_version_wrote_them():
+    spec = RunSpec(
+        "a\tb", method="tda", settings={"pair": (0.2, [1]), "word": 'q"', "none": []}, keep=0.5, templates=("a, [", "b")
+    )
+    assert spec.to_toml() == (
+        'dataset = "a\\tb"\nmodel = "pocket"\nmethod = "tda"\nviews = 64\nkeep = 0.5\ntemplates = ["a, [", "b"]\n'
+        'augment = "crops"\nseed = 0\ndevice = "auto"\ndtype = "fp32"\nruntime = "auto"\nprecision = "auto"\n'
+        '\n[settings]\n"pair" = [0.2, [1]]\n"word" = "q\\""\n"none" = []\n'
+    )
+
+
 def test_what_is_not_set_is_not_written():
     text = RunSpec("pets").to_toml()
     assert "keep" not in text

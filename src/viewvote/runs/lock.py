@@ -1,70 +1,71 @@
 """One process at a time in a run's folder. The kernel holds the lock, so a process that dies leaves nothing behind."""
 
+import errno
 import os
 import socket
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from ..errors import RunError, RunLockedError, RunWriteError
 
-if sys.platform == "win32":
-    import msvcrt
-
-    def _take(descriptor: int) -> None:
-        # Windows locks bytes against reading too: one far beyond the text leaves that readable.
-        os.lseek(descriptor, 1 << 30, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        os.lseek(descriptor, 0, os.SEEK_SET)
-else:
-    import fcntl
-
-    def _take(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
+"""What a file system answers that has no locks."""
 
 
 @contextmanager
 def hold(path: Path) -> Iterator[None]:
-    """Holds the lock file `path` while the block runs; an error names the process that holds it already.
+    """Hold the lock file `path` while the block runs; an error names the process that holds it already.
 
-    The file says who holds it and stays behind, empty: removing it could take it from under a third process.
+    The file names its holder and stays behind, empty: removing it could take it from under a third process.
     """
+    descriptors: list[int] = []
+    lock = FileLock(
+        path,
+        mode=0o644,
+        blocking=False,
+        fallback_to_soft=False,  # such a lock would outlive its process
+        preserve_lock_file=True,
+        on_acquired=descriptors.append,
+    )
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        lock.acquire()
+    except Timeout as error:
+        raise RunLockedError(
+            f"{path.parent} is in use by {_holder(path)}. Wait until it ends, or end it; "
+            "then the same command continues. Nothing was changed."
+        ) from error
     except OSError as error:
-        raise RunWriteError(f"cannot write {path}: {error.strerror or error}.") from error
+        if error.errno not in NO_LOCKS:
+            raise RunWriteError(f"cannot write {path}: {error.strerror or error}.") from error
+        raise RunError(
+            f"cannot lock {path}: {error.strerror or error}. "
+            "Some network file systems have no locks; choose an --out on another disk."
+        ) from error
     try:
-        try:
-            _take(descriptor)
-        except (BlockingIOError, PermissionError) as error:
-            raise RunLockedError(
-                f"{path.parent} is in use by {_holder(descriptor)}. Wait until it ends, or end it; "
-                "then the same command continues. Nothing was changed."
-            ) from error
-        except OSError as error:
-            raise RunError(
-                f"cannot lock {path}: {error.strerror or error}. "
-                "Some network file systems have no locks; choose an --out on another disk."
-            ) from error
-        _write(descriptor, f"process {os.getpid()} on {socket.gethostname()} since {datetime.now(UTC):%F %T} UTC")
+        _name_holder(
+            descriptors[0], f"process {os.getpid()} on {socket.gethostname()} since {datetime.now(UTC):%F %T} UTC"
+        )
         yield
-        _write(descriptor, "")
+        _name_holder(descriptors[0], "")
     finally:
-        os.close(descriptor)
+        lock.release()
 
 
-def _holder(descriptor: int) -> str:
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    return os.read(descriptor, 500).decode("utf-8", "replace").strip() or "another process"
+def _holder(path: Path) -> str:
+    """The process that holds the lock, as it wrote it down."""
+    with suppress(OSError), path.open("rb", buffering=0) as file:
+        file.seek(1)  # Windows locks the first byte against reading
+        return file.read(500).decode("utf-8", "replace").strip() or "another process"
+    return "another process"
 
 
-def _write(descriptor: int, text: str) -> None:
-    """Best effort: a full disk must not stop a process that only wants to say who it is."""
-    try:
+def _name_holder(descriptor: int, text: str) -> None:
+    """Write who holds the lock, from the second byte on; a full disk must not stop a process for that."""
+    with suppress(OSError):
         os.ftruncate(descriptor, 0)
         os.lseek(descriptor, 0, os.SEEK_SET)
-        os.write(descriptor, text.encode())
-    except OSError:
-        return
+        os.write(descriptor, f"\n{text}".encode() if text else b"")

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, field, fields
 from hashlib import sha256
 from typing import Any, Literal, get_args
 
+import tomli_w
+
 from ..classify.options import asked_views
 from ..encoders import LoadOptions
 from ..errors import UsageError
@@ -101,13 +103,19 @@ class RunSpec:
         words = (re.sub(r"[^A-Za-z0-9._]+", "_", text).strip("._")[-40:] for text in (dataset_name, self.model))
         return "-".join([*words, self.method, self.digest[:_HEX]])
 
+    def to_values(self) -> dict[str, Any]:
+        """The fields as a file holds them: lists instead of tuples; what is None, and empty settings, left out."""
+        given = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        return {name: value for name, value in given.items() if value is not None and value != {}}
+
     def to_toml(self) -> str:
         """The spec as a TOML file; what is None is left out."""
-        given = {name: value for name, value in asdict(self).items() if value is not None and name != "settings"}
-        lines = [f"{name} = {_toml(value)}" for name, value in given.items()]
-        if self.settings:
-            lines += ["", "[settings]", *(f"{_toml(key)} = {_toml(value)}" for key, value in self.settings.items())]
-        return "\n".join(lines) + "\n"
+        values = self.to_values()
+        settings = values.pop("settings", {})
+        text = _toml(values)
+        if settings:
+            text += "\n" + re.sub(r"^([\w-]+) =", r'"\1" =', _toml({"settings": settings}), flags=re.M | re.A)
+        return text
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> "RunSpec":
@@ -116,6 +124,16 @@ class RunSpec:
         if "dataset" not in values:
             raise UsageError(NO_DATASET)
         return cls(**{name: _checked(name, value) for name, value in values.items()})
+
+    @classmethod
+    def from_stored(cls, values: Mapping[str, Any], *, dataset: str) -> tuple["RunSpec", dict[str, Any]]:
+        """The spec of a run of any version, and what is under keys that this one does not know.
+
+        `dataset` stands in where none is named.
+        """
+        known = {name: value for name, value in values.items() if name in KEYS}
+        other = {name: value for name, value in values.items() if name not in KEYS}
+        return cls.from_values({"dataset": dataset, **known}), other
 
     @classmethod
     def from_toml(cls, text: str) -> "RunSpec":
@@ -133,7 +151,7 @@ NO_DATASET = "no dataset is named; expected, e.g., imagenet-a, a suite such as n
 
 
 def check_keys(values: Mapping[str, Any], known: Iterable[str]) -> None:
-    """Complains about a key that is not known."""
+    """Raise UnknownNameError for the first key that is not known."""
     for name in values:
         if name not in known:
             raise unknown_name("key of a run spec", name, known)
@@ -168,7 +186,7 @@ def _is_plain(value: object) -> bool:
 
 
 def _is_unicode(text: str) -> bool:
-    """Whether this is no file name of other bytes, which Python tells by surrogates."""
+    """Whether this is no file name of other bytes, which Python writes as surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -176,16 +194,7 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _toml(value: object) -> str:
-    """A value as TOML; its strings are JSON's but for one control character."""
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return repr(value)
-        case str():
-            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-        case list() | tuple():
-            return "[" + ", ".join(map(_toml, value)) + "]"
-        case _:
-            raise UsageError(f"a spec holds numbers, strings and lists of them; got {value!r}.")
+def _toml(values: Mapping[str, Any]) -> str:
+    """The values as TOML, lists on one line and tabs escaped, as all versions wrote it: equal specs are equal files."""
+    text = tomli_w.dumps(values, indent=0)  # a line break outside of a value's end is inside a list, never in a string
+    return text.replace("[\n", "[").replace(",\n]", "]").replace(",\n", ", ").replace("\t", "\\t")
