@@ -21,7 +21,7 @@ def run(tmp_path):
     folder.mkdir()
     records = [voted_record(draw_logits(rng, views=16, hard=4.0), key=f"k{i}") for i in range(60)]
     write_records(folder / "records.jsonl", records)
-    (folder / "spec.toml").write_text('dataset = "drawn"\nmodel = "toy"\nseed = 0\nviews = 16\n')
+    (folder / "spec.toml").write_text('dataset = "drawn"\nmodel = "toy"\nmethod = "zero"\nseed = 0\nviews = 16\n')
     return folder
 
 
@@ -40,7 +40,7 @@ def test_a_run_is_calibrated_and_the_file_used(run, red, tmp_path):
     assert "records held back" in done.stderr.decode()
     found = json.loads((tmp_path / "s.json").read_text())["calibrations"]
     assert [one["disagreement"] for one in found] == [0.1, 0.2]
-    described = {"name": "a-run", "dataset": "drawn", "model": "toy", "seed": 0}
+    described = {"name": "a-run", "dataset": "drawn", "model": "toy", "method": "zero", "seed": 0}
     assert found[0]["provenance"] == {"runs": [described], "records": 60}
     views = ["--views", "16", "--stop", tmp_path / "s.json", "--disagreement", "0.1"]
     row = json.loads(viewvote("classify", red, *LABELS, "--model", "toy", *views, "--format", "jsonl").stdout)
@@ -58,7 +58,7 @@ def test_without_an_output_the_thresholds_are_printed(run):
     [
         (["missing"], "missing does not exist. Give a folder that `viewvote eval` made"),
         (["EMPTY"], "records.jsonl does not exist. Give a folder"),
-        (["SPOILT"], "spec.toml: "),
+        (["SPOILT"], "spec.toml is not TOML: "),
         (["RUN", "--keep", "2"], "keep must be"),
         (["RUN", "--budget", "64"], "needs all 64 views"),
         (["RUN", "--disagreement", "0"], "disagreement is a rate above 0 and below 1; got 0.0"),

@@ -74,7 +74,7 @@ def test_the_name_that_the_environment_tells_is_no_guess(tmp_path):
     run = load_run(write_run(tmp_path / "a", [], dataset="/data/x.csv", complete=False, named="told"))
     assert run.dataset == "told"
     (tmp_path / "a" / "environment.json").write_text("{")
-    with pytest.raises(RecordError, match="cannot be read"):
+    with pytest.raises(RecordError, match=r"environment\.json is not valid JSON"):
         load_run(tmp_path / "a")
 
 
@@ -111,11 +111,23 @@ def test_what_is_no_run_is_refused(tmp_path):
         load_runs([tmp_path])
     folder = write_run(tmp_path / "a", answers(1, 1))
     (folder / "summary.json").write_text("[]")
-    with pytest.raises(RecordError, match=r"summary\.json .* no JSON object"):
+    with pytest.raises(RecordError, match=r"summary\.json must hold a JSON object, found list"):
         load_run(folder)
     (folder / "summary.json").write_text("{")
-    with pytest.raises(RecordError, match="cannot be read"):
+    with pytest.raises(RecordError, match=r"summary\.json is not valid JSON"):
+        load_run(folder)
+    (folder / "spec.toml").write_text('views = "many"')
+    with pytest.raises(RecordError, match=r"its spec\.toml cannot be read \(views must be a number"):
         load_run(folder)
     (folder / "spec.toml").unlink()
     with pytest.raises(RecordError, match="cannot be read"):
         load_run(folder)
+
+
+def test_a_run_of_another_version_is_read_with_its_unknown_keys_in_the_title(tmp_path):
+    folder = write_run(tmp_path / "a", answers(1, 1), colour="warm", batch_views=8)
+    (folder / "summary.json").write_text('{"n": 2, "mood": "good"}')
+    run = load_run(folder)
+    assert (run.title, run.split, run.peak_memory_mb) == ("zero (colour warm)", "subset", None)
+    (folder / "spec.toml").write_text("")
+    assert (load_run(folder).dataset, load_run(folder).title) == ("a", "zero")

@@ -33,9 +33,10 @@ def calibrate_stop(
     """Calibrate adaptive views on the records of runs."""
     from ..errors import UsageError
     from ..metrics.replay import calibrate, joined, replay
+    from ..runs.read import provenance_of, records_at
 
-    replayed = joined([replay(_records(run), keep=keep, budget=budget) for run in runs])
-    provenance = {"runs": [_described(run) for run in runs], "records": len(replayed.keys)}
+    replayed = joined([replay(records_at(run), keep=keep, budget=budget) for run in runs])
+    provenance = {"runs": [provenance_of(run) for run in runs], "records": len(replayed.keys)}
     found = [calibrate(replayed, disagreement=rate, provenance=provenance) for rate in disagreement or [0.01]]
     text = json.dumps({"calibrations": [one.to_dict() for one in found]}, indent=1)
     if output is None:
@@ -46,35 +47,10 @@ def calibrate_stop(
         except OSError as error:
             raise UsageError(f"cannot write {output}: {error.strerror or error}.") from error
     for one in found:
-        complain(f"disagreement {one.disagreement:g}: {_said(one.held_back)}")
+        complain(f"disagreement {one.disagreement:g}: {_shown(one.held_back)}")
 
 
-def _records(run: Path) -> Path:
-    """The file of records that the argument names."""
-    from ..errors import UsageError
-
-    records = run / "records.jsonl" if run.is_dir() else run
-    if not records.is_file():
-        raise UsageError(f"{records} does not exist. Give a folder that `viewvote eval` made, or a file of records.")
-    return records
-
-
-def _described(run: Path) -> dict[str, Any]:
-    """What a run's records are of, from its spec; a file of records has only its name."""
-    import tomllib
-
-    from ..errors import UsageError
-
-    try:
-        spec = tomllib.loads((run / "spec.toml").read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        spec = {}
-    except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read {run / 'spec.toml'}: {error}.") from error
-    return {"name": run.name} | {key: spec[key] for key in ("dataset", "model", "method", "seed") if key in spec}
-
-
-def _said(measured: dict[str, Any]) -> str:
+def _shown(measured: dict[str, Any]) -> str:
     low, high = measured["agreement_interval"]
     return (
         f"{measured['views_used']} views on average, {measured['agreement']:.2%} the same answers "

@@ -115,7 +115,7 @@ def rescore(
     if format not in RESCORED:
         raise unknown_name("format", format, RESCORED)
     chosen = load_run(run)
-    keeps = _numbers(keep, float, "--keep takes numbers") if keep else [float(chosen.spec.get("keep") or 0.3)]
+    keeps = _numbers(keep, float, "--keep takes numbers") if keep else [chosen.spec.keep or 0.3]
     counts = _numbers(views, int, "--views takes whole numbers") if views else [recorded_views(chosen)]
     rules = TIE_RULES if tie == "all" else [rule.strip() for rule in tie.split(",")]
     settings = [Setting(n, share, rule) for n, share, rule in product(counts, keeps, rules)]

@@ -54,7 +54,7 @@ class Comparison:
 
 def compare(first: Run, second: Run, *, seed: int = 0) -> Comparison:
     """The comparison of two runs on their common images; runs on different data are refused."""
-    prints = first.spec.get("fingerprint"), second.spec.get("fingerprint")
+    prints = first.spec.fingerprint, second.spec.fingerprint
     if first.dataset != second.dataset or (all(prints) and prints[0] != prints[1]):
         raise UsageError(
             f"{first.path} ({first.dataset}) and {second.path} ({second.dataset}) are not over the same dataset; "

@@ -28,14 +28,14 @@ def group_runs(runs: Sequence[Run]) -> Groups:
 
 def _largest(runs: Sequence[Run]) -> list[Run]:
     """Those of one dataset's runs that are over the same samples, the most there are; rather without a limit."""
-    if all(len({run.spec.get(what) for run in runs}) > 1 for what in ("dataset", "fingerprint")):
+    if len({run.spec.dataset for run in runs}) > 1 and len({run.spec.fingerprint for run in runs}) > 1:
         raise UsageError(
             f"different datasets are called {runs[0].dataset!r}; name runs over one of them: {_paths(runs)}."
         )
     by_samples: dict[Hashable, list[Run]] = {}
     for run in runs:
-        by_samples.setdefault((run.spec.get("limit"), run.spec.get("fingerprint")), []).append(run)
-    found = max(by_samples.values(), key=lambda same: (max(run.n for run in same), "limit" not in same[0].spec))
+        by_samples.setdefault((run.spec.limit, run.spec.fingerprint), []).append(run)
+    found = max(by_samples.values(), key=lambda same: (max(run.n for run in same), same[0].spec.limit is None))
     if len({run.seed for run in found}) < len(found):
         raise UsageError(f"these runs are for the same cell and seed; name one of them: {_paths(found)}.")
     return found

@@ -51,7 +51,7 @@ def published_rows(layout: str) -> tuple[PaperRow, ...]:
 def match(run: Run, *, layout: str) -> Match | None:
     """The published row with the run's method that differs least from it, or None where the paper has none."""
     method = run.method
-    if method == "zero-shot" and run.spec.get("templates") == "ensemble":
+    if method == "zero-shot" and run.spec.templates == "ensemble":
         method = "ensemble"  # the same thing by another name
     rows = [row for row in published_rows(layout) if row.method == method]
     matches = [Match(row, _differences(run, row)) for row in rows]
@@ -62,21 +62,21 @@ def _differences(run: Run, row: PaperRow) -> tuple[str, ...]:
     spec, wrong = run.spec, []
     if not _is_model(run, _model(row)):
         wrong.append(f"the model ({run.model})")
-    templates = spec.get("templates") or row.templates
+    templates = list(spec.templates) if isinstance(spec.templates, tuple) else spec.templates or row.templates
     if row.method != "ensemble" and templates != row.templates:
         wrong.append(f"the templates ({templates})")
-    keep = spec.get("keep") or KEEP
+    keep = spec.keep or KEEP
     if row.method == "zero" and keep != row.keep:
         wrong.append(f"keep ({keep})")
-    if row.method not in ("zero-shot", "ensemble") and spec.get("views", VIEWS) != VIEWS:
-        wrong.append(f"the number of views ({spec['views']})")
+    if row.method not in ("zero-shot", "ensemble") and spec.views != VIEWS:
+        wrong.append(f"the number of views ({spec.views})")
     defaults = {"tune": "prompt", "steps": 3} if row.method == "rlcf" else {}
-    given = {name: value for name, value in spec.get("settings", {}).items() if name not in _NUMERICS}
+    given = {name: value for name, value in spec.settings.items() if name not in _NUMERICS}
     if {**defaults, **given} != {**defaults, **row.settings}:
         wrong.append(f"the method's settings ({given or 'its defaults'})")
-    if spec.get("augment", "crops") != "crops" and row.method == "zero":
-        wrong.append(f"the views ({spec['augment']})")
-    if spec.get("precision") == "int8":
+    if spec.augment != "crops" and row.method == "zero":
+        wrong.append(f"the views ({spec.augment})")
+    if spec.precision == "int8":
         wrong.append("the precision (int8)")
     return tuple(wrong)
 
@@ -89,7 +89,7 @@ def _model(row: PaperRow) -> str:
 def _is_model(run: Run, name: str) -> bool:
     """Whether the run's model (and teacher) are those that the paper names."""
     students, teachers = _MODELS[name]
-    teacher = run.spec.get("teacher")
-    if not any(fnmatchcase(str(run.spec.get("model", "pocket")), one) for one in students):
+    teacher = run.spec.teacher
+    if not any(fnmatchcase(run.spec.model, one) for one in students):
         return False
-    return any(fnmatchcase(str(teacher), one) for one in teachers) if teacher else not teachers
+    return any(fnmatchcase(teacher, one) for one in teachers) if teacher else not teachers

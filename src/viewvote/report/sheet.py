@@ -48,7 +48,7 @@ class Sheet:
             "ties_broken": self.ties,
             "mean_views": self.mean_views,
             "seconds": None if self.cost is None else vars(self.cost),
-            "peak_memory_mb": (self.run.summary or {}).get("peak_memory_mb"),
+            "peak_memory_mb": self.run.peak_memory_mb,
         }
 
     def __str__(self) -> str:
@@ -62,7 +62,7 @@ class Sheet:
         if self.cost is not None:
             stages = ", ".join(f"{name} {seconds:.3f}" for name, seconds in self.cost.mean.items())
             lines.append(f"{'seconds per image':22}{stages}; median {self.cost.median:.3f}, 95% {self.cost.p95:.3f}")
-        if memory := (self.run.summary or {}).get("peak_memory_mb"):
+        if memory := self.run.peak_memory_mb:
             lines.append(f"{'peak memory':22}{memory:.0f} MB")
         lines += ["", f"{'confidence':16}{'n':>7}{'accuracy':>10}{'mean':>8}"]
         shown = next(iter(self.calibration.values()), None)

@@ -123,7 +123,7 @@ def _cell(runs: Sequence[Run], found: Match | None) -> Cell:
     same = found is not None and not found.differences
     published = found.row.values.get(runs[0].dataset) if found else None
     costs = [cost.mean["total"] for one in columns if (cost := cost_of(one))]
-    memory = [float(m) for run in runs if (m := (run.summary or {}).get("peak_memory_mb"))]
+    memory = [float(m) for run in runs if (m := run.peak_memory_mb)]
     return Cell(
         rate=rate,
         seeds=over_seeds([one.value for one in rates]),

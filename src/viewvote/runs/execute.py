@@ -1,7 +1,6 @@
 """A run from its spec to its summary: resumed where it stopped, one record per sample, errors retried on request."""
 
 import logging
-import os
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass
@@ -10,15 +9,13 @@ from pathlib import Path
 from time import monotonic
 
 from ..datasets import Dataset
-from ..errors import RecordError, RunError, UsageError
-from ..files import read_json, sync_folder
+from ..errors import RunError, UsageError
 from ..records.record import Record, without_timings
 from .engines.base import Engine, Environment
 from .engines.local import LocalEngine
 from .environment import differences
-from .folder import RunFolder, write_json
+from .folder import RunFolder
 from .job import Job, open_job
-from .lock import hold
 from .log import RecordLog, Recovered, cut_back, read_lines, recover
 from .progress import Meter, Progress, Watch
 from .spec import RunSpec
@@ -41,7 +38,7 @@ def run(
     """The summary of the run, which is computed, continued or only read, as far as its folder below `out` has come.
 
     retry_errors  try the samples again whose images could not be used in an earlier call
-    watch         told of the progress after every sample
+    watch         called with the progress after every sample
     log_file      gets what the folder's run.log gets
     dataset       an open one, instead of opening the one the spec names
     """
@@ -50,8 +47,8 @@ def run(
     chosen.check(job)
     folder = RunFolder(Path(out) / job.spec.folder_name(job.dataset.name))
     folder.create()
-    with hold(folder.lock), folder.logging(log_file):
-        return _Execution(job, folder, chosen, watch or _nobody).run(retry_errors=retry_errors)
+    with folder.hold(), folder.logging(log_file):
+        return _Execution(job, folder, chosen, watch or _ignore).run(retry_errors=retry_errors)
 
 
 @dataclass
@@ -79,24 +76,30 @@ class _Execution:
             logger.info("%s: %s", self.job.dataset.name, note)
         meter = Meter(total=total, done=found.count, correct=found.correct, errors=len(found.errors), watch=self.watch)
         if found.count < total:
-            self.folder.summary.unlink(missing_ok=True)  # of records that were there once
+            self.folder.drop_summary()
             self._compute(found, meter)
         if retry_errors and found.errors:
             self._retry(found.errors)
-        summary = summarise(self.job, self.folder, last=meter.now())
-        write_json(self.folder.summary, summary.to_dict())
+        summary = summarise(
+            self.job,
+            path=self.folder.path,
+            columns=self.folder.read_columns(),
+            last=meter.now(),
+            before=self.folder.read_summary(),
+        )
+        self.folder.write_summary(summary)
         logger.info("complete: %s", summary)
         return summary
 
     def _compute(self, found: Recovered, meter: Meter) -> None:
-        """Appends the records that are missing."""
+        """Append the records that are missing."""
         start = 0 if self.job.is_streaming else found.count
         results = self.engine.records(self.job, [range(start, len(self.job.samples))], tell=self._settle)
         recorded = read_lines(self.folder.records) if self.job.is_streaming and found.count else iter(())
-        begun = chain([next(results)], results)  # loads the model: where that fails, no empty log is left behind
+        started = chain([next(results)], results)  # loads the model: where that fails, no empty log is left behind
         logged = monotonic()
         with closing(results), RecordLog(self.folder.records) as log:
-            for position, record in begun:
+            for position, record in started:
                 if position < found.count:
                     _check_replay(record, next(recorded, None))
                     continue
@@ -109,7 +112,7 @@ class _Execution:
                     logged = monotonic()
 
     def _retry(self, errors: list[int]) -> None:
-        """Computes the failed samples again, into a new log that replaces the old one when it is whole."""
+        """Compute the failed samples again, into a new log that replaces the old one when it is whole."""
         before = recover(self.folder.retried, self.job.samples.keys)  # by a retry that was interrupted
         done = before.errors[0] if before.errors else before.count
         if before.errors:
@@ -119,8 +122,7 @@ class _Execution:
             for position, line in enumerate(read_lines(self.folder.records)):
                 if position >= done:
                     log.append([next(fresh).to_line() if position in wanted else line])
-        os.replace(self.folder.retried, self.folder.records)  # noqa: PTH105 - atomic on every platform
-        sync_folder(self.folder.path)
+        self.folder.replace_records()
         logger.info("%d samples with errors were retried", len(wanted))
 
     def _computed(self, wanted: set[int]) -> Generator[Record, None, None]:
@@ -131,16 +133,17 @@ class _Execution:
                 yield from (record for _, record in results)
 
     def _settle(self, environment: Environment) -> None:
-        """Writes down the environment and the dataset's name, or says what changed; other weights are an error."""
-        if not self.folder.environment.exists():
-            write_json(self.folder.environment, {"dataset_name": self.job.dataset.name, **environment})
+        """Write down the environment and the dataset's name, or log what changed; other weights are an error."""
+        before = self.folder.read_environment()
+        if before is None:
+            self.folder.write_environment(environment, dataset_name=self.job.dataset.name)
             return
-        for change in differences(read_json(self.folder.environment, error=RecordError), environment):
+        for change in differences(before, environment):
             logger.info("differs from environment.json: %s", change)
 
 
 def _check_replay(record: Record, recorded: str | None) -> None:
-    """Complains where a stream that is replayed to resume does not say again what it said."""
+    """Raise RunError where a stream that is replayed to resume gives another answer than was recorded."""
     if recorded is not None and without_timings(recorded) != without_timings(record.to_line()):
         raise RunError(
             f"the stream cannot be resumed: {record.key!r} gives another answer than was recorded, so what was "
@@ -148,5 +151,5 @@ def _check_replay(record: Record, recorded: str | None) -> None:
         )
 
 
-def _nobody(moment: Progress) -> None:
+def _ignore(moment: Progress) -> None:
     del moment

@@ -1,17 +1,20 @@
-"""A run's folder: where its files lie, and how they are written so that a crash leaves each old or new, never half."""
+"""A run's folder: the only reader and writer of its files. A crash leaves each of them old or new, never half."""
 
 import json
 import logging
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import RunError
-from ..files import write_whole
+from ..errors import RecordError, RunError
+from ..files import read_json, sync_folder, write_whole
+from ..records.columns import Columns, read_columns
+from .lock import hold
 from .log import write_error
-from .spec import RunSpec
+from .spec import RunSpec, parse_toml
+from .summary import Summary
 
 logger = logging.getLogger("viewvote")
 
@@ -21,7 +24,7 @@ class RunFolder:
     """The folder at `path` and its files.
 
     spec.toml         what decides the records; `viewvote eval --spec` on it is the same run
-    environment.json  what it began with: the dataset's own name, versions, machine, weights
+    environment.json  what it started with: the dataset's own name, versions, machine, weights
     records.jsonl     one line per sample, in the run's order
     retried.jsonl     only while errors are retried: the next records.jsonl
     summary.json      made from the records when they are complete
@@ -62,27 +65,68 @@ class RunFolder:
         return self.path / "run.log"
 
     @property
-    def lock(self) -> Path:
-        """The lock."""
-        return self.path / "lock"
+    def exists(self) -> bool:
+        """Whether there is a run: a file of records."""
+        return self.records.is_file()
 
     def create(self) -> None:
-        """Makes the folder where there is none."""
+        """Make the folder where there is none."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise write_error(self.path, error) from error
 
+    def hold(self) -> AbstractContextManager[None]:
+        """Hold the folder's lock while the block runs; an error names the process that holds it already."""
+        return hold(self.path / "lock")
+
     def settle_spec(self, spec: RunSpec) -> None:
-        """Writes the spec, or makes sure that the one there is the same."""
+        """Write the spec, or make sure that the one there is the same."""
         if not self.spec.exists():
-            write_text(self.spec, spec.to_toml())
+            self._write(self.spec, spec.to_toml())
         elif RunSpec.from_toml(self.spec.read_text(encoding="utf-8")) != spec:
             raise RunError(f"{self.spec} is the spec of another run: it was changed by hand. Move the folder away.")
 
+    def read_spec(self) -> tuple[RunSpec, dict[str, Any]]:
+        """The spec of a run of any version, and what is under keys that this one does not know."""
+        try:
+            values = parse_toml(self.spec.read_text(encoding="utf-8"), what=str(self.spec))
+            return RunSpec.from_stored(values, dataset=self.path.name)
+        except (OSError, ValueError) as error:
+            raise RecordError(f"{self.path} is not a run: its spec.toml cannot be read ({error}).") from error
+
+    def read_environment(self) -> dict[str, Any] | None:
+        """What the run started with; None where it has not computed anything yet."""
+        return read_json(self.environment, error=RecordError) if self.environment.exists() else None
+
+    def write_environment(self, environment: Mapping[str, Any], *, dataset_name: str) -> None:
+        """Write down what the run starts with."""
+        self._write_json(self.environment, {"dataset_name": dataset_name, **environment})
+
+    def read_summary(self) -> Summary | None:
+        """The summary; None where the run has none yet."""
+        return Summary.from_values(read_json(self.summary, error=RecordError)) if self.summary.exists() else None
+
+    def write_summary(self, summary: Summary) -> None:
+        """Write the summary."""
+        self._write_json(self.summary, summary.to_dict())
+
+    def drop_summary(self) -> None:
+        """Remove a summary of records that were there once."""
+        self.summary.unlink(missing_ok=True)
+
+    def replace_records(self) -> None:
+        """Put the retried records in the place of the records."""
+        self.retried.replace(self.records)
+        sync_folder(self.path)
+
+    def read_columns(self, *, views: bool = False) -> Columns:
+        """The records as columns; what their views answered only on demand."""
+        return read_columns(self.records, views=views)
+
     @contextmanager
     def logging(self, also: Path | None = None) -> Iterator[None]:
-        """Sends the run's messages to its log, and to a file of the user's, while the block runs."""
+        """Send the run's messages to its log, and to a file of the user's, while the block runs."""
         with ExitStack() as stack:
             stack.callback(logger.setLevel, logger.level)
             logger.setLevel(logging.INFO)
@@ -93,6 +137,16 @@ class RunFolder:
                     stack.callback(logger.removeHandler, handler)
                     logger.addHandler(handler)
             yield
+
+    def _write_json(self, path: Path, values: Mapping[str, Any]) -> None:
+        self._write(path, json.dumps(values, indent=1, ensure_ascii=False) + "\n")
+
+    def _write(self, path: Path, text: str) -> None:
+        """Put the text at `path` in one step; a place that cannot be written raises RunWriteError with what to do."""
+        try:
+            write_whole(path, text)
+        except OSError as error:
+            raise write_error(path, error) from error
 
 
 class _LogFile(logging.FileHandler):
@@ -113,16 +167,3 @@ def _open_log(path: Path) -> _LogFile:
         raise write_error(path, error) from error
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     return handler
-
-
-def write_text(path: Path, text: str) -> None:
-    """Put the text at `path` in one step; a place that cannot be written raises RunWriteError with what to do."""
-    try:
-        write_whole(path, text)
-    except OSError as error:
-        raise write_error(path, error) from error
-
-
-def write_json(path: Path, values: dict[str, Any]) -> None:
-    """Put the values at `path` as JSON, in one step."""
-    write_text(path, json.dumps(values, indent=1, ensure_ascii=False) + "\n")

@@ -20,6 +20,7 @@ from ..files import sync_folder
 from ..records.record import Record
 
 SYNC_SECONDS = 5.0
+BLOCK = 1 << 20
 SECTOR = 512
 """The least that a disk writes as a whole, in bytes."""
 
@@ -82,8 +83,17 @@ def read_lines(path: Path) -> Iterator[str]:
             yield line.removesuffix("\n")
 
 
+def count_records(path: Path) -> int:
+    """How many whole lines a file of records has; a cut-off last line is not yet a record."""
+    try:
+        with path.open("rb") as stream:
+            return sum(block.count(b"\n") for block in iter(lambda: stream.read(BLOCK), b""))
+    except OSError as error:
+        raise RecordError(f"cannot read {path}: {error.strerror or error}.") from error
+
+
 def cut_back(path: Path, count: int) -> None:
-    """Cuts off all but the first records of a recovered log."""
+    """Cut off all but the first records of a recovered log."""
     with path.open("rb") as file:
         size = sum(map(len, islice(file, count)))
     os.truncate(path, size)
@@ -110,11 +120,11 @@ class RecordLog:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        with suppress(*([RunWriteError] if kind else [])):  # the first error is the one to tell
+        with suppress(*([RunWriteError] if kind else [])):  # the first error is the one to raise
             self.close()
 
     def append(self, lines: Sequence[str]) -> None:
-        """Writes the lines; all of them, or none and an error."""
+        """Write the lines: all of them, or none and an error."""
         data = memoryview("".join(f"{line}\n" for line in lines).encode())
         written = 0
         try:
@@ -129,7 +139,7 @@ class RecordLog:
         self._size += len(data)
 
     def close(self) -> None:
-        """Syncs what was written, and closes the file."""
+        """Sync what was written, and close the file."""
         if self._file.closed:
             return
         try:
@@ -162,7 +172,7 @@ def _parse(line: bytes) -> Record:
 
 
 def _check_crash(path: Path, lines: Iterable[bytes], *, start: int, number: int, error: RecordError) -> None:
-    """Complains unless a crash can leave these last lines, which begin with one that is no record.
+    """Raise RunError unless a crash can leave these last lines, which start with one that is no record.
 
     A crash leaves the beginning of a line, garbage, or a hole: zeros for sectors that were not written yet, while later
     ones may have been. It does not leave whole lines behind anything but a hole.
@@ -181,7 +191,7 @@ def _check_crash(path: Path, lines: Iterable[bytes], *, start: int, number: int,
 
 
 def _is_hole(line: bytes, *, start: int, end_of_file: int) -> bool:
-    """Whether a line that begins at byte `start` has zeros up to the end of a sector or of the file."""
+    """Whether a line that starts at byte `start` has zeros up to the end of a sector or of the file."""
     end = start + line.rfind(b"\0") + 1
     return b"\0" in line and (end % SECTOR == 0 or end == end_of_file)
 

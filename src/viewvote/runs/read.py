@@ -1,156 +1,158 @@
 """The runs to report on: folders with a spec, records and, once complete, a summary."""
 
-import json
-import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from ..datasets.readers.hf import PREFIX
 from ..datasets.readers.tables import SUFFIXES
 from ..errors import RecordError, UsageError
-from ..records.columns import Columns, read_columns
+from ..methods import method_entry
+from ..records.columns import Columns
+from .folder import RunFolder
+from .log import count_records
+from .spec import RunSpec
+from .summary import Summary
 
-# What a run may differ in and still be in the same row of a table.
-_NOT_SETTINGS = ("dataset", "root", "seed", "classes", "limit", "fingerprint", "device", "batch_views", "order")
+# What a run may differ in and still be in the same row of a table; an older version wrote batch_views.
+_NOT_SETTINGS = ("dataset", "root", "seed", "classes", "limit", "fingerprint", "device", "batch_views")
+_DEFAULTS = {each.name: each.default for each in fields(RunSpec)} | {"templates": "photo"}
 FULL_SPLIT = "full split"
-BLOCK = 1 << 20
-_DEFAULTS: Mapping[str, object] = {
-    "views": 64,
-    "templates": "photo",
-    "augment": "crops",
-    "dtype": "fp32",
-    "runtime": "auto",
-    "precision": "auto",
-}
-# Of the methods, told here because asking some of them imports torch: their own keep, and which learn as they go.
-_STREAMING = ("tda", "dota")
-_KEEPS = {"zero": 0.3} | dict.fromkeys(("marginal", "mean-logits", "tda", "dota", "tpt", "promptalign", "rlcf"), 0.1)
 
 
 @dataclass(frozen=True)
 class Run:
     """One run with its `n` records; `summary` is None while it is not complete.
 
-    dataset_name   what the run was told its dataset is called when it began; None in runs of older versions
+    dataset_name   what the run's dataset was called when it started; None in runs of older versions
+    other          what its spec holds under keys that this version does not know
     """
 
     path: Path
-    spec: Mapping[str, Any]
-    summary: Mapping[str, Any] | None
+    spec: RunSpec
+    summary: Summary | None
     n: int
     dataset_name: str | None = None
+    other: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def records(self) -> Path:
         """The file of records."""
-        return self.path / "records.jsonl"
+        return RunFolder(self.path).records
 
     @property
     def dataset(self) -> str:
         """The dataset's own name."""
-        told = (self.summary or {}).get("dataset") or self.dataset_name
-        return str(told or _guessed_name(str(self.spec.get("dataset", self.path.name))))
+        written = self.summary.dataset if self.summary else None
+        return written or self.dataset_name or _guessed_name(self.spec.dataset)
 
     @property
     def model(self) -> str:
         """The model, "student -> teacher" in a cascade."""
-        teacher = self.spec.get("teacher")
-        return str(self.spec.get("model", "pocket")) + (f" -> {teacher}" if teacher else "")
+        return self.spec.model + (f" -> {self.spec.teacher}" if self.spec.teacher else "")
 
     @property
     def method(self) -> str:
         """The method's name."""
-        return str(self.spec.get("method", "zero"))
+        return self.spec.method
 
     @property
     def seed(self) -> int:
         """The seed."""
-        return int(self.spec.get("seed", 0))
+        return self.spec.seed
+
+    @property
+    def peak_memory_mb(self) -> float | None:
+        """The most memory of the last process that computed records, where it was measured."""
+        return self.summary.peak_memory_mb if self.summary else None
 
     @property
     def split(self) -> str:
-        """Which samples it is over: "full split" is said only of a complete run over a whole official split."""
-        told = self.summary
-        if told is None:
+        """Which samples it is over; only a complete run over a whole official split is a "full split"."""
+        summary = self.summary
+        if summary is None:
             return "not complete"
-        if told.get("full_split") is True and told.get("n") == told.get("dataset_size"):
+        if summary.full_split and summary.n == summary.dataset_size:
             return FULL_SPLIT
-        if told.get("subset") is not False:
+        if summary.subset:
             return "subset"
-        expected = told.get("split_size")
-        if expected is None:
+        if summary.split_size is None:
             return "no official split"
-        usable = told.get("n", 0) - told.get("errors", 0)
-        return f"incomplete: {usable:,} of {expected:,}" if usable < expected else "not the official split"
+        usable = summary.n - summary.errors
+        if usable < summary.split_size:
+            return f"incomplete: {usable:,} of {summary.split_size:,}"
+        return "not the official split"
 
     @property
     def settings(self) -> dict[str, Any]:
         """What decides the answers besides dataset and seed, without what has its default."""
-        given = {name: value for name, value in self.spec.items() if name not in _NOT_SETTINGS}
-        if self.method in _STREAMING:  # the order of samples decides no other method's answers
-            given["order"] = self.spec.get("order")
-        defaults = {**_DEFAULTS, "keep": _KEEPS.get(self.method), "order": "shuffled"}
-        return {name: value for name, value in given.items() if value and value != defaults.get(name)}
+        method = method_entry(self.method)
+        # The order of samples decides no other method's answers.
+        left_out = _NOT_SETTINGS if method.streams else (*_NOT_SETTINGS, "order")
+        defaults = {**_DEFAULTS, "keep": method.keep, "order": "shuffled"}
+        given = {**self.spec.to_values(), **self.other}
+        return {
+            name: value
+            for name, value in given.items()
+            if name not in left_out and value and value != defaults.get(name)
+        }
 
     @property
     def title(self) -> str:
         """The method and what is not default about it: "zero (keep 0.1, templates ensemble)"."""
         rest = {k: v for k, v in self.settings.items() if k not in ("method", "model", "teacher", "settings")}
-        rest |= dict(self.settings.get("settings", {}))
+        rest |= self.spec.settings
         return self.method + (f" ({', '.join(f'{k} {v}' for k, v in rest.items())})" if rest else "")
 
     def columns(self, *, views: bool = False) -> Columns:
-        """The run's records; what their views said only on demand."""
-        return read_columns(self.records, views=views)
+        """The run's records; what their views answered only on demand."""
+        return RunFolder(self.path).read_columns(views=views)
 
 
 def load_run(path: Path) -> Run:
-    """The run in a folder, or an error that says what is missing."""
-    if not (path / "records.jsonl").is_file():
+    """The run in a folder, or an error that names what is missing."""
+    folder = RunFolder(path)
+    if not folder.exists:
         raise UsageError(f"{path} is not a run: it has no records.jsonl. Give a folder that `viewvote eval` made.")
-    try:
-        spec = tomllib.loads((path / "spec.toml").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise RecordError(f"{path} is not a run: its spec.toml cannot be read ({error}).") from error
-    summary, environment = (_told(path / f"{name}.json") for name in ("summary", "environment"))
-    n = count_records(path / "records.jsonl")
-    # Records may have been lost since the summary was written.
-    return Run(path, spec, summary if summary.get("n") == n else None, n, environment.get("dataset_name"))
-
-
-def _told(path: Path) -> dict[str, Any]:
-    """What a JSON file of a run tells; nothing where it is not written yet."""
-    try:
-        told = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    except (OSError, ValueError) as error:
-        raise RecordError(f"{path.parent} is not a run: its {path.name} cannot be read ({error}).") from error
-    if not isinstance(told, dict):
-        raise RecordError(f"{path} is not a file of a run: it is no JSON object.")
-    return told
-
-
-def _guessed_name(given: str) -> str:
-    """The name that the dataset of a spec gives itself, as far as the spec's word for it tells."""
-    place = Path(given.removeprefix(PREFIX).partition("?")[0] if given.startswith(PREFIX) else given)
-    return place.stem if place.suffix.lower() in SUFFIXES else place.name
-
-
-def count_records(path: Path) -> int:
-    """How many whole lines a file of records has; a cut-off last line is not yet a record."""
-    try:
-        with path.open("rb") as stream:
-            return sum(block.count(b"\n") for block in iter(lambda: stream.read(BLOCK), b""))
-    except OSError as error:
-        raise RecordError(f"cannot read {path}: {error.strerror or error}.") from error
+    spec, other = folder.read_spec()
+    summary, environment = folder.read_summary(), folder.read_environment() or {}
+    n = count_records(folder.records)
+    whole = summary is not None and summary.n == n  # records may have been lost since it was written
+    return Run(path, spec, summary if whole else None, n, environment.get("dataset_name"), other)
 
 
 def load_runs(paths: Sequence[Path]) -> list[Run]:
     """The runs in these folders; a folder of runs stands for all of them, in order of name."""
     runs: dict[Path, Run] = {}
     for path in paths:
-        below = sorted(found.parent for found in path.glob("*/records.jsonl"))
-        for folder in [path] if (path / "records.jsonl").is_file() or not below else below:
+        below = [each for each in sorted(path.glob("*")) if RunFolder(each).exists]
+        for folder in [path] if RunFolder(path).exists or not below else below:
             runs.setdefault(folder.resolve(), load_run(folder))
     return list(runs.values())
+
+
+def records_at(path: Path) -> Path:
+    """The file of records that a path names: a run's folder, or such a file itself."""
+    records = RunFolder(path).records if path.is_dir() else path
+    if not records.is_file():
+        raise UsageError(f"{records} does not exist. Give a folder that `viewvote eval` made, or a file of records.")
+    return records
+
+
+def provenance_of(path: Path) -> dict[str, Any]:
+    """What the records at a path are of, from the run's spec; without one they have a name only."""
+    folder = RunFolder(path)
+    if not path.is_dir() or not folder.spec.exists():
+        return {"name": path.name}
+    try:
+        spec, _ = folder.read_spec()
+    except RecordError as error:
+        raise UsageError(str(error)) from error
+    return {"name": path.name, "dataset": spec.dataset, "model": spec.model, "method": spec.method, "seed": spec.seed}
+
+
+def _guessed_name(given: str) -> str:
+    """The name that the dataset of a spec gives itself, as far as the spec's word for it shows."""
+    place = Path(given.removeprefix(PREFIX).partition("?")[0] if given.startswith(PREFIX) else given)
+    return place.stem if place.suffix.lower() in SUFFIXES else place.name

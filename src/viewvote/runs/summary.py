@@ -1,19 +1,16 @@
 """The summary of a run, made from its records alone but for the speed and memory of the last process."""
 
 import sys
-from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
 from ..datasets import CATALOG
-from ..errors import RecordError
-from ..files import read_json
-from ..metrics.accuracy import wilson_interval
-from ..records.record import Record
-from .folder import RunFolder
+from ..metrics.accuracy import top1, top5
+from ..metrics.cost import cost_of
+from ..records.columns import Columns
 from .job import Job
-from .log import read_lines
 from .progress import Progress
 
 
@@ -51,6 +48,12 @@ class Summary:
     peak_memory_mb: float | None = None
     notes: tuple[str, ...] = ()
 
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> "Summary":
+        """The summary in a file of any version; what is not in it is taken to claim as little as possible."""
+        known = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items() if name in _NOT_WRITTEN}
+        return cls(**{**_NOT_WRITTEN, **known})
+
     def to_dict(self) -> dict[str, Any]:
         """The summary as JSON-ready values."""
         return asdict(self)
@@ -65,49 +68,56 @@ class Summary:
         return f"{self.run}: top-1 {self.top1:.2%} [{low:.2%}, {high:.2%}], {which}, {self.errors} errors"
 
 
-def summarise(job: Job, folder: RunFolder, *, last: Progress) -> Summary:
-    """The summary of a run's records, read once."""
-    counts = _count(Record.from_line(line) for line in read_lines(folder.records))
-    usable = counts["n"] - counts["errors"]
-    before = read_json(folder.summary, error=RecordError) if last.computed == 0 and folder.summary.exists() else {}
+_NOT_WRITTEN: Mapping[str, Any] = {
+    **dict.fromkeys(each.name for each in fields(Summary)),
+    **dict.fromkeys(("run", "path", "dataset", "model", "method"), ""),
+    **dict.fromkeys(("seed", "n", "dataset_size", "errors", "correct"), 0),
+    "subset": True,
+    "full_split": False,
+    "seconds": {},
+    "notes": (),
+}
+"""What a field is where an older version did not write it."""
+
+
+def summarise(job: Job, *, path: Path, columns: Columns, last: Progress, before: Summary | None) -> Summary:
+    """The summary of the records of the run at `path`.
+
+    last, before   the progress of this process, and the summary that the run had: it keeps the speed and memory of the
+                   process that computed records where this one computed none
+    """
+    best, five, cost = top1(columns), top5(columns), cost_of(columns)
+    speed, memory = None, None
+    if last.rate is not None:
+        speed, memory = round(last.rate, 4), peak_memory_mb()
+    elif before is not None and last.computed == 0:
+        speed, memory = before.images_per_second, before.peak_memory_mb
     return Summary(
-        run=folder.path.name,
-        path=str(folder.path),
+        run=path.name,
+        path=str(path),
         dataset=job.dataset.name,
         model=job.spec.model,
         method=job.spec.method,
         seed=job.spec.seed,
-        n=int(counts["n"]),
+        n=len(columns),
         dataset_size=len(job.dataset),
         subset=job.samples.is_subset,
         full_split=job.dataset.complete and not job.samples.is_subset,
         split_size=CATALOG[job.spec.dataset].images if job.spec.dataset in CATALOG else None,
-        errors=int(counts["errors"]),
-        correct=int(counts["top1"]),
-        top1=counts["top1"] / usable if usable else None,
-        top1_interval=wilson_interval(int(counts["top1"]), int(usable)) if usable else None,
-        top5=counts["top5"] / usable if usable else None,
-        seconds={name[1:]: round(counts[name] / usable, 6) for name in sorted(counts) if name.startswith(":")},
-        images_per_second=before.get("images_per_second") if last.rate is None else round(last.rate, 4),
-        peak_memory_mb=before.get("peak_memory_mb") if last.rate is None else peak_memory_mb(),
+        errors=best.errors,
+        correct=int(columns.correct.sum()),
+        top1=best.value if best.n else None,
+        top1_interval=(best.low, best.high) if best.n else None,
+        top5=five.value if five.n else None,
+        seconds={name: round(mean, 6) for name, mean in sorted(cost.mean.items())} if cost else {},
+        images_per_second=speed,
+        peak_memory_mb=memory,
         notes=job.dataset.notes,
     )
 
 
-def _count(records: Iterable[Record]) -> dict[str, float]:
-    counts: dict[str, float] = defaultdict(float)
-    for record in records:
-        counts["n"] += 1
-        counts["errors"] += record.error is not None
-        counts["top1"] += record.correct is True
-        counts["top5"] += record.target in record.top5
-        for name, seconds in record.timings.items():
-            counts[f":{name}"] += seconds
-    return counts
-
-
 def peak_memory_mb() -> float | None:
-    """The most memory this process held so far, where the system tells."""
+    """The most memory this process held so far, where the system reports it."""
     if sys.platform == "win32":
         return None
     import resource
