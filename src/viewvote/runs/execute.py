@@ -94,7 +94,7 @@ class _Execution:
     def _compute(self, found: Recovered, meter: Meter) -> None:
         """Append the records that are missing."""
         start = 0 if self.job.is_streaming else found.count
-        results = self.engine.records(self.job, [range(start, len(self.job.samples))], tell=self._settle)
+        results = self.engine.records(self.job, [range(start, len(self.job.samples))], report=self._settle)
         recorded = read_lines(self.folder.records) if self.job.is_streaming and found.count else iter(())
         started = chain([next(results)], results)  # loads the model: where that fails, no empty log is left behind
         logged = monotonic()
@@ -129,7 +129,7 @@ class _Execution:
         """The records at these positions."""
         if wanted:
             stretches = [range(position, position + 1) for position in sorted(wanted)]
-            with closing(self.engine.records(self.job, stretches, tell=self._settle)) as results:
+            with closing(self.engine.records(self.job, stretches, report=self._settle)) as results:
                 yield from (record for _, record in results)
 
     def _settle(self, environment: Environment) -> None:

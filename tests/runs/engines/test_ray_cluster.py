@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from viewvote.errors import RunError
-from viewvote.runs.engines.ray.cluster import connected, knock
+from viewvote.runs.engines.ray.cluster import check_reachable, connected
 
 
 @pytest.fixture
@@ -24,14 +24,14 @@ def open_port():
 
 @pytest.mark.parametrize("form", ["127.0.0.1:{}", "ray://127.0.0.1:{}", "ray://127.0.0.1:{}/path", "localhost:{}"])
 def test_a_host_is_asked_whether_it_listens(form, closed_port, open_port):
-    knock(form.format(open_port))
+    check_reachable(form.format(open_port))
     with pytest.raises(ConnectionRefusedError):
-        knock(form.format(closed_port))
+        check_reachable(form.format(closed_port))
 
 
 @pytest.mark.parametrize("address", [None, "", "auto", "local", "head-node"])
 def test_what_names_no_port_is_left_to_ray(address):
-    knock(address)
+    check_reachable(address)
 
 
 def test_a_cluster_that_is_not_there_is_told_at_once(closed_port, monkeypatch):

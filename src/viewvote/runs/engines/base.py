@@ -13,14 +13,14 @@ class Engine(Protocol):
     """Computes records by `run_shard`; the run writes them."""
 
     def check(self, job: Job) -> None:
-        """Complains about a job that it cannot do, before anything is loaded."""
+        """Raise UsageError for a job that it cannot do, before anything is loaded."""
         ...
 
     def records(
-        self, job: Job, stretches: Sequence[range], *, tell: Callable[[Environment], None]
+        self, job: Job, stretches: Sequence[range], *, report: Callable[[Environment], None]
     ) -> Generator[tuple[int, Record], None, None]:
         """The positions in the stretches with their records, in order.
 
-        `tell` is called with the environment of a worker before the first record it computed.
+        `report` is called with the environment of a worker before the first record it computed.
         """
         ...

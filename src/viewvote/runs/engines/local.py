@@ -21,11 +21,11 @@ class LocalEngine:
         """It can do every job."""
 
     def records(
-        self, job: Job, stretches: Sequence[range], *, tell: Callable[[Environment], None]
+        self, job: Job, stretches: Sequence[range], *, report: Callable[[Environment], None]
     ) -> Generator[tuple[int, Record], None, None]:
         """The positions in the stretches with their records, in order."""
         classifier = job.classifier(threads=self.threads)
-        tell(environment_of(classifier))
+        report(environment_of(classifier))
         items = chain.from_iterable(map(job.samples.items, stretches))
         records = run_shard(classifier, items, job=job)
         yield from zip(chain.from_iterable(stretches), records, strict=True)

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from ....errors import MissingExtraError, RunError
 
-KNOCK = 10.0
-"""Seconds that a cluster has to answer: Ray itself goes on trying an address where nobody listens."""
+CONNECT_SECONDS = 10.0
+"""How long a cluster may take to answer: Ray itself goes on trying an address where nothing listens."""
 
 
 @contextmanager
@@ -27,20 +27,20 @@ def connected(address: str | None) -> Iterator[Any]:
         return
     address = address or os.environ.get("RAY_ADDRESS") or None
     try:
-        knock(address)
+        check_reachable(address)
         ray.init(address=address, log_to_driver=False, logging_level="ERROR")
     except (OSError, ValueError, RuntimeError) as error:
-        told = str(error).strip().rstrip(".")
+        reason = str(error).strip().rstrip(".")
         where = f"to Ray at {address}" if address else "to a Ray of its own"
-        raise RunError(f"cannot connect {where}: {told}. Is the cluster up (`ray status`)?") from error
+        raise RunError(f"cannot connect {where}: {reason}. Is the cluster up (`ray status`)?") from error
     try:
         yield ray
     finally:
         ray.shutdown()
 
 
-def knock(address: str | None) -> None:
-    """Nothing; raises OSError where the address names a host and a port, and nobody listens there."""
+def check_reachable(address: str | None) -> None:
+    """Raise OSError if the address names a host and a port and nothing listens there."""
     parts = urlsplit(address if address and "://" in address else f"//{address or ''}")
     if parts.hostname and parts.port:
-        socket.create_connection((parts.hostname, parts.port), timeout=KNOCK).close()
+        socket.create_connection((parts.hostname, parts.port), timeout=CONNECT_SECONDS).close()

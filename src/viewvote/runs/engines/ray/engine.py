@@ -3,7 +3,7 @@
 The work is cut into shards. Only a shard's bounds travel to an actor, which opens the dataset where it
 runs, and only its lines travel back, in order. A shard whose actor or node dies is computed again by another one.
 Ray Data sees to that, but at times waits for ever on what died with a node: when all actors have fallen silent, what
-is left is begun again with new ones.
+is left is started again with new ones.
 """
 
 import json
@@ -35,7 +35,7 @@ SHARD = 32
 """Samples of a shard: enough for an actor to draw ahead, few to lose with it."""
 
 PATIENCE = 60.0
-"""Seconds without a sign of work, once it had begun, after which the actors are given up."""
+"""Seconds without a sign of work, once it had started, after which the actors are given up."""
 
 
 @dataclass(frozen=True)
@@ -62,26 +62,26 @@ class RayEngine:
             )
 
     def records(
-        self, job: Job, stretches: Sequence[range], *, tell: Callable[[Environment], None]
+        self, job: Job, stretches: Sequence[range], *, report: Callable[[Environment], None]
     ) -> Generator[tuple[int, Record], None, None]:
         """The positions in the stretches with their records, in order."""
         shards = _cut(stretches, SHARD)
-        told: set[str] = set()
+        reported: set[str] = set()
         with connected(self.address) as ray:
             self._check_room([node["Resources"] for node in ray.nodes() if node["Alive"]])
-            for row in _told(ray, self._rows(ray, job, shards)):
+            for row in _with_own_errors(ray, self._rows(ray, job, shards)):
                 if row["error"]:
                     raise RunError(f"a Ray actor cannot work: {row['error']}")
                 if row["attempt"] > 1:
                     logger.warning("the worker of samples %d to %d died; they were computed again", *row["bounds"])
-                if row["environment"] not in told:
-                    told.add(row["environment"])
-                    tell(json.loads(row["environment"]))
+                if row["environment"] not in reported:
+                    reported.add(row["environment"])
+                    report(json.loads(row["environment"]))
                 for i, line in enumerate(row["lines"]):
                     yield row["bounds"][0] + i, Record.from_line(line)
 
     def _check_room(self, nodes: list[dict[str, float]]) -> None:
-        """Complains where no node has room for one actor: Ray would wait for ever."""
+        """Raise RunError where no node has room for one actor: Ray would wait for ever."""
         wanted = {"CPU": self.cpus_per_actor, "GPU": self.gpus_per_actor}
         if not any(all(node.get(kind, 0) >= share for kind, share in wanted.items()) for node in nodes):
             kinds = {", ".join(f"{node.get(kind, 0):g} {kind}" for kind in wanted) for node in nodes}
@@ -102,10 +102,10 @@ class RayEngine:
                     done += 1
             finally:
                 if not rows.ended:
-                    ledger.dismiss()
+                    ledger.end_actors()
             if not rows.ended:
                 logger.warning(
-                    "the Ray actors fell silent; what is left is begun again at sample %d", shards[done].start
+                    "the Ray actors fell silent; what is left is started again at sample %d", shards[done].start
                 )
 
     def _pipeline(self, ray: Any, job: Job, shards: list[range], ledger: Ledger) -> Iterator[dict[str, Any]]:
@@ -138,19 +138,21 @@ class _Actor:
         self.ledger = ledger
         self.beat = beat
         self.problem = ""
-        ledger.join()
+        ledger.register()
         with ledger.at_work(beat=beat):
             try:
                 self.job = open_job(spec)
                 self.classifier = self.job.classifier(threads=threads)
                 self.environment = json.dumps(environment_of(self.classifier))
-            except ViewvoteError as error:  # told by the first shard: Ray would try a constructor that fails for ever
+            except (
+                ViewvoteError
+            ) as error:  # reported by the first shard: Ray would try a constructor that fails for ever
                 self.problem = str(error)
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         shard = range(int(batch["start"][0]), int(batch["stop"][0]))
         with self.ledger.at_work(beat=self.beat):
-            row = self._row(shard, self.ledger.begin(shard.start))
+            row = self._row(shard, self.ledger.start_attempt(shard.start))
         return {name: _column(value) for name, value in row.items()}
 
     def _row(self, shard: range, attempt: int) -> dict[str, Any]:
@@ -162,9 +164,8 @@ class _Actor:
             "lines": [],
         }
         if attempt > ATTEMPTS:
-            row["error"] = (
-                f"samples {shard.start} to {shard.stop - 1} were begun {ATTEMPTS} times and their actor died each time."
-            )
+            which = f"samples {shard.start} to {shard.stop - 1}"
+            row["error"] = f"{which} were started {ATTEMPTS} times and their actor died each time."
         if not row["error"]:
             records = run_shard(self.classifier, self.job.samples.items(shard), job=self.job)
             row |= {"environment": self.environment, "lines": [record.to_line() for record in records]}
@@ -187,13 +188,13 @@ def _cut(stretches: Sequence[range], size: int) -> list[range]:
     ]
 
 
-def _told(ray: Any, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The rows; what stops Ray becomes an error of ours."""
+def _with_own_errors(ray: Any, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The rows; an error that stops Ray is raised as RunError."""
     try:
         yield from rows
     except ray.exceptions.RayError as error:
-        told = str(error).strip().splitlines()
+        lines = str(error).strip().splitlines()
         raise RunError(
-            f"Ray gave up: {told[-1] if told else type(error).__name__}. What was recorded is safe; the same command "
-            "continues. `ray logs` tells more."
+            f"Ray gave up: {lines[-1] if lines else type(error).__name__}. What was recorded is safe; the same command "
+            "continues. `ray logs` has more."
         ) from error

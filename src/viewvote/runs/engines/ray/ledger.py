@@ -1,4 +1,4 @@
-"""What Ray's actors say of themselves, kept in an actor of its own, so that it outlives them."""
+"""What Ray's actors report of themselves, kept in an actor of its own, so that it outlives them."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -14,15 +14,15 @@ class _Book:
     """The actor."""
 
     def __init__(self) -> None:
-        self._begun: dict[int, int] = defaultdict(int)
+        self._attempts: dict[int, int] = defaultdict(int)
         self._actors: dict[str, Any] = {}
         self._beats = 0
 
-    def begin(self, start: int) -> int:
-        self._begun[start] += 1
-        return self._begun[start]
+    def start_attempt(self, start: int) -> int:
+        self._attempts[start] += 1
+        return self._attempts[start]
 
-    def join(self, name: str, actor: Any) -> None:
+    def register(self, name: str, actor: Any) -> None:
         self._actors[name] = actor
 
     def beat(self) -> None:
@@ -31,7 +31,7 @@ class _Book:
     def beats(self) -> int:
         return self._beats
 
-    def leave(self) -> list[Any]:
+    def take_actors(self) -> list[Any]:
         actors = list(self._actors.values())
         self._actors.clear()
         return actors
@@ -43,28 +43,28 @@ class Ledger:
     def __init__(self, ray: Any) -> None:
         self._book = ray.remote(num_cpus=0, max_restarts=-1)(_Book).remote()
 
-    def join(self) -> None:
-        """Says that this actor is here."""
+    def register(self) -> None:
+        """Enter the actor that calls this, so that `end_actors` can end it."""
         import ray
 
         context = ray.get_runtime_context()
-        self._book.join.remote(context.get_actor_id(), context.current_actor)
+        self._book.register.remote(context.get_actor_id(), context.current_actor)
 
-    def begin(self, start: int) -> int:
-        """The number of this attempt at the shard that starts there."""
-        return int(self._ask("begin", start) or 1)
+    def start_attempt(self, start: int) -> int:
+        """Count one more attempt at the shard that starts there; returns its number."""
+        return int(self._call("start_attempt", start) or 1)
 
     @contextmanager
     def at_work(self, *, beat: float) -> Iterator[None]:
-        """Says every `beat` seconds that this actor is at work."""
+        """Report every `beat` seconds, while the block runs, that this actor is at work."""
         done = Event()
 
-        def say() -> None:
+        def report() -> None:
             self._book.beat.remote()
             while not done.wait(beat):
                 self._book.beat.remote()
 
-        Thread(target=say, name="viewvote-beat", daemon=True).start()
+        Thread(target=report, name="viewvote-beat", daemon=True).start()
         try:
             yield
         finally:
@@ -72,17 +72,17 @@ class Ledger:
 
     def beats(self) -> int:
         """A number that changes while any actor is at work."""
-        return int(self._ask("beats") or 0)
+        return int(self._call("beats") or 0)
 
-    def dismiss(self) -> None:
-        """Ends the actors that are here, so that others have their room."""
+    def end_actors(self) -> None:
+        """End the actors that are registered, so that others have their room."""
         import ray
 
-        for actor in self._ask("leave") or []:
+        for actor in self._call("take_actors") or []:
             ray.kill(actor)
 
-    def _ask(self, what: str, *args: object) -> Any:
-        """The book's answer, None where it was lost."""
+    def _call(self, what: str, *args: object) -> Any:
+        """What the actor's method returns; None where the actor was lost."""
         import ray
 
         try:

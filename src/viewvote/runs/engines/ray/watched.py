@@ -1,4 +1,4 @@
-"""Reads from something that may stop for ever without saying so, as a cluster can that lost a node at a bad moment."""
+"""Reading rows that may stop for ever without an error, as of a cluster that lost a node at a bad moment."""
 
 from collections.abc import Callable, Generator, Iterator
 from queue import Empty, Full, Queue
@@ -12,10 +12,10 @@ END = object()
 
 
 class Watched(Generic[Row]):
-    """The rows until they end or are given up; `ended` says which.
+    """The rows until they end or are given up; `ended` is True for the former.
 
-    A thread of its own reads them. They are given up when work had begun and neither a row came nor `beats` changed
-    for `patience` seconds; whatever the thread waits for is then left to it.
+    A thread of its own reads them. They are given up when work had started and neither a row came nor `beats` changed
+    for `patience` seconds; whatever the thread waits for then stays with it.
     """
 
     def __init__(self, rows: Iterator[Row], *, beats: Callable[[], int], patience: float) -> None:
@@ -24,21 +24,21 @@ class Watched(Generic[Row]):
         self._beats = beats
         self._patience = patience
         self._read: Queue[tuple[Any, BaseException | None]] = Queue(maxsize=1)
-        self._left = Event()
+        self._abandoned = Event()
 
     def __iter__(self) -> Generator[Row, None, None]:
-        at_first = heard = self._beats()
-        begun, last = False, monotonic()
+        at_first = latest = self._beats()
+        started, last = False, monotonic()
         Thread(target=self._read_all, name="viewvote-rows", daemon=True).start()
         try:
-            while not (begun and monotonic() - last > self._patience):
+            while not (started and monotonic() - last > self._patience):
                 try:
                     row, error = self._read.get(timeout=self._patience / 6)
                 except Empty:
                     beats = self._beats()
-                    if beats != heard:
-                        heard, last = beats, monotonic()
-                    begun = begun or beats != at_first
+                    if beats != latest:
+                        latest, last = beats, monotonic()
+                    started = started or beats != at_first
                     continue
                 if error is not None:
                     raise error
@@ -46,9 +46,9 @@ class Watched(Generic[Row]):
                     self.ended = True
                     return
                 yield row
-                begun, last = True, monotonic()
+                started, last = True, monotonic()
         finally:
-            self._left.set()
+            self._abandoned.set()
 
     def _read_all(self) -> None:
         try:
@@ -63,8 +63,8 @@ class Watched(Generic[Row]):
                 self._rows.close()
 
     def _pass_on(self, row: Any, error: BaseException | None = None) -> bool:
-        """Whether anybody still wanted it."""
-        while not self._left.is_set():
+        """Hand the row to the reader; False if it has stopped reading."""
+        while not self._abandoned.is_set():
             try:
                 self._read.put((row, error), timeout=1.0)
             except Full:
