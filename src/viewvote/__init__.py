@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .classify.classifier import Classifier
     from .classify.pipeline import pipeline
-    from .encoders import Encoder, LoadOptions, load_encoder
+    from .encoders import BaseEncoder, Encoder, LoadOptions, load_encoder
     from .encoders.toy import ToyEncoder
     from .errors import (
         CheckpointError,
@@ -30,6 +30,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Adaptive",
+    "BaseEncoder",
     "Box",
     "CheckpointError",
     "Classifier",
@@ -58,6 +59,7 @@ __all__ = [
 
 _HOMES = {
     "Adaptive": ".stopping",
+    "BaseEncoder": ".encoders",
     "Box": ".prediction",
     "Classifier": ".classify.classifier",
     "Encoder": ".encoders",

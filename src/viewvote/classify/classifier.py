@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..encoders import Encoder, LoadOptions, load_encoder
-from ..encoders.base import DrawsViews, block_of
+from ..encoders.base import DrawsViews, block_of, checked_encoder
 from ..encoders.batch_size import fastest_batch
 from ..encoders.text_head import TextHead, build_text_head
 from ..errors import UsageError, ViewvoteError
@@ -89,8 +89,10 @@ class Classifier:
         self.seed = checked_whole(seed, name="seed")
         self.limits = limits
         self.cache_dir = cache_dir
-        self.encoder = load_encoder(model, options) if isinstance(model, str) else model
+        self.encoder = load_encoder(model, options) if isinstance(model, str) else checked_encoder(model)
         self.teacher = load_encoder(teacher, options) if isinstance(teacher, str) else teacher
+        if self.teacher is not None:
+            checked_encoder(self.teacher, role="teacher")
         if isinstance(self.method, TuningMethod):
             self.method.check(self.encoder, self.teacher)
         self.text_head = self._head(self.encoder)

@@ -6,9 +6,9 @@ from typing import get_args
 
 from ..errors import UsageError
 from ..registry import Entry, Registry, unknown_name
-from .base import Dtype, Encoder, LoadOptions, Precision, Runtime
+from .base import BaseEncoder, Dtype, Encoder, LoadOptions, Precision, Runtime, checked_encoder
 
-__all__ = ["SCHEMES", "Encoder", "LoadOptions", "load_encoder", "split_model_id"]
+__all__ = ["SCHEMES", "BaseEncoder", "Encoder", "LoadOptions", "load_encoder", "split_model_id"]
 
 Loader = Callable[[str, LoadOptions], Encoder]
 
@@ -64,7 +64,7 @@ def load_encoder(model_id: str, options: LoadOptions | None = None) -> Encoder:
         raise UsageError(f"{scheme!r} is one model and has no variants; write {scheme!r} instead of {model_id!r}.")
     if not rest and ":" in model_id:
         raise UsageError(f"model id {model_id!r} names nothing after the scheme; expected {scheme}:NAME.")
-    return SCHEMES.get(scheme)(rest, options)
+    return checked_encoder(SCHEMES.get(scheme)(rest, options), role=f"what {model_id!r} loads")
 
 
 def _checked(options: LoadOptions) -> LoadOptions:

@@ -3,14 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, cast, runtime_checkable
 
 import numpy as np
 from PIL import Image
 
-from ..prediction import Float32, ImageSpec, Scoring, UInt8
+from ..errors import UsageError
+from ..prediction import Float32, ImageSpec, UInt8
 from ..views.crops import View
 
+Scoring = Literal["softmax", "sigmoid"]
 Runtime = Literal["auto", "onnxruntime", "openvino"]
 Precision = Literal["auto", "fp32", "int8"]
 Dtype = Literal["fp32", "fp16", "bf16"]
@@ -46,6 +48,10 @@ class Encoder(Protocol):
 
     The score of view v for text t is `logit_scale * <v, t> + logit_bias`. Normalising pixels is the encoder's own
     business, so views travel as uint8.
+
+    These are all the members that the package reads. `BaseEncoder` has defaults for those below `dim` that are not
+    every model's concern. Further abilities are protocols of their own, checked by `isinstance`: `DrawsViews`,
+    `PromptedEncoder` (text_head), the tunable ones (torch/tunable) and `Exportable` (export/parts).
     """
 
     @property
@@ -83,6 +89,20 @@ class Encoder(Protocol):
         """How one label's score comes from its logit: among the labels (CLIP), or each alone (SigLIP)."""
         ...
 
+    @property
+    def block_views(self) -> int | None:
+        """How many views are computed together; None where that is not known.
+
+        `encode_images` cuts its views into blocks of that many, counted from the first, and a block's features depend,
+        to the last bit, on nothing outside it. A block of 1: on no other view at all.
+        """
+        ...
+
+    @property
+    def linear_cost(self) -> bool:
+        """Whether a view costs the same in a batch of any size, so that there is no best size to measure."""
+        ...
+
     def encode_images(self, views: UInt8) -> Float32:
         """Unit features (views, dim) of uint8 views (views, height, width, 3)."""
         ...
@@ -92,14 +112,38 @@ class Encoder(Protocol):
         ...
 
 
-def block_of(encoder: Encoder) -> int | None:
-    """How many views the encoder computes together, from its attribute `block_views`; None where it does not say.
+class BaseEncoder:
+    """What an Encoder has unless it says otherwise: CLIP's scoring, no bias, and no promise about batches."""
 
-    `encode_images` cuts its views into blocks of that many, counted from the first, and a block's features depend, to
-    the last bit, on nothing outside it. A block of 1: on no other view at all.
-    """
-    block: int | None = getattr(encoder, "block_views", None)
-    return block
+    logit_bias: float = 0.0
+    scoring: Scoring = "softmax"
+    block_views: int | None = None
+    linear_cost: bool = False
+
+
+MEMBERS = tuple(name for name in vars(Encoder) if not name.startswith("_"))
+"""The names that every Encoder has."""
+
+
+def checked_encoder(encoder: object, *, role: str = "model") -> Encoder:
+    """The encoder itself; anything else given as `role` raises UsageError with a list of what it lacks."""
+    if isinstance(encoder, type):
+        raise UsageError(
+            f"{role} is the class {encoder.__name__}; give an object of it, or a model id such as 'pocket'."
+        )
+    # A look at the class first, because asking an object for its fingerprint may compute it.
+    missing = [name for name in MEMBERS if not (hasattr(type(encoder), name) or hasattr(encoder, name))]
+    if missing:
+        raise UsageError(
+            f"{role} is a {type(encoder).__name__}, which is no Encoder: it has no {', '.join(missing)}. "
+            "Expected a model id such as 'pocket', or an encoder (viewvote.BaseEncoder has defaults for some members)."
+        )
+    return cast(Encoder, encoder)
+
+
+def block_of(encoder: Encoder) -> int | None:
+    """The encoder's `block_views`."""
+    return encoder.block_views
 
 
 @runtime_checkable

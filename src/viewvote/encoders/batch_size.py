@@ -11,7 +11,7 @@ from time import perf_counter
 
 import numpy as np
 
-from .base import Encoder, block_of
+from .base import Encoder
 from .cache import default_cache_dir, leave
 
 DEFAULT = 32
@@ -39,8 +39,8 @@ def explain_batch(encoder: Encoder, *, cache_dir: Path | None = None) -> BatchSi
     Nothing is measured where the size cannot matter: packs encode every view in a run of its own, torch encoders in
     fixed blocks. (Their block is not measured: it would make the last bits of features depend on a stopwatch.)
     """
-    block = block_of(encoder)
-    if getattr(encoder, "linear_cost", False):
+    block = encoder.block_views
+    if encoder.linear_cost:
         return BatchSize(DEFAULT, "each view costs the same in any batch: not measured")
     if block != 1:
         blocks = f"blocks of {block} views" if block else "one image at a time"

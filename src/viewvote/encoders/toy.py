@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..prediction import Float32, ImageSpec, Scoring, UInt8
-from .base import LoadOptions, unit_rows
+from ..prediction import Float32, ImageSpec, UInt8
+from .base import BaseEncoder, LoadOptions, unit_rows
 
 COLOURS: dict[str, tuple[float, float, float]] = {
     "red": (1, 0, 0),
@@ -18,7 +18,7 @@ COLOURS: dict[str, tuple[float, float, float]] = {
 }
 
 
-class ToyEncoder:
+class ToyEncoder(BaseEncoder):
     """An Encoder that knows seven colours, for tests and first steps; it runs anywhere and downloads nothing.
 
     A view's feature is its mean RGB divided by its length (a black view has none and scores 0 everywhere). A text's
@@ -28,8 +28,6 @@ class ToyEncoder:
     model_id = "toy"
     fingerprint = "toy-1"
     dim = 3
-    logit_bias = 0.0
-    scoring: Scoring = "softmax"
     block_views = 1
     linear_cost = True
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from tests.encoders.onnx import packs
-from viewvote.encoders.base import unit_rows
+from viewvote.encoders.base import BaseEncoder, unit_rows
 from viewvote.encoders.onnx.text import PackTokenizer
 from viewvote.prediction import Float32, ImageSpec, UInt8
 
@@ -44,7 +44,7 @@ class Text(torch.nn.Module):
         return self.head((x + 5 * weights @ value)[torch.arange(ids.shape[0]), ids.eq(2).int().argmax(dim=1)])
 
 
-class TinyEncoder:
+class TinyEncoder(BaseEncoder):
     """The smallest Exportable torch encoder."""
 
     model_id, fingerprint, dim = "tiny:torch", "tiny", DIM

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import draw_photo
 from viewvote import Classifier, LoadOptions, load_encoder
-from viewvote.encoders import pocket
+from viewvote.encoders.pocket.pack import pocket_dir
 from viewvote.errors import ModelNotFoundError, UnsupportedEncoderError
 from viewvote.files import example_photos, shipped
 from viewvote.views.sample import prepare
@@ -27,7 +27,7 @@ def views(n, seed=0):
 
 
 def test_the_pack_is_complete_and_small():
-    folder = pocket.pocket_dir()
+    folder = pocket_dir()
     names = {path.name for path in folder.iterdir()}
     assert {"vision.onnx", "vision.int8.onnx", "text.onnx", "tokenizer.json", "viewvote.json", "model-card.md"} <= names
     assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) <= 40_000_000

@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import CheckpointError, ModelNotFoundError, UsageError
 from ...prediction import Float32, UInt8
 from ...views.threads import Threads
-from ..base import LoadOptions, unit_rows
+from ..base import BaseEncoder, LoadOptions, unit_rows
 from ..hub import HubRepo, is_repo_id
 from .files import PackFiles, fetch_files, find_files
 from .runtimes import count_workers, pick_runtime, spread
@@ -35,7 +35,7 @@ def load_folder(folder: Path, *, model_id: str, options: LoadOptions) -> "OnnxEn
     return OnnxEncoder(find_files(folder, precision=options.precision), model_id=model_id, options=options)
 
 
-class OnnxEncoder:
+class OnnxEncoder(BaseEncoder):
     """A dual encoder made of two ONNX graphs and a tokenizer.
 
     A view's features depend on nothing else in the call, not on the batch size, the order or the number of threads: it

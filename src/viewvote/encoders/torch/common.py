@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -16,7 +16,7 @@ from torch.nn import functional
 from ...errors import UnsupportedEncoderError, UsageError
 from ...prediction import Float32, ImageSpec, UInt8
 from ...views.crops import View
-from ..base import LoadOptions
+from ..base import BaseEncoder, LoadOptions, Scoring
 from .device_views import draw_views
 from .tunable import Snapshot
 
@@ -59,7 +59,7 @@ def number(value: Any) -> float:
     return 0.0 if value is None else float(value.detach().double().item())
 
 
-class TorchEncoder(ABC):
+class TorchEncoder(BaseEncoder, ABC):
     """An Encoder and VisionTunable over one torch module that holds both towers.
 
     The module arrives in float32 on the CPU and is cast and moved here. Scale and bias come as numbers, read before the
@@ -69,6 +69,7 @@ class TorchEncoder(ABC):
     never splits or mixes blocks gives the same features as one image at a time.
     """
 
+    block_views: int
     vision_prefixes: tuple[str, ...]  # of the names of the vision tower's parameters and buffers
 
     def __init__(
@@ -81,7 +82,7 @@ class TorchEncoder(ABC):
         context_length: int,
         logit_scale: float,
         logit_bias: float,
-        scoring: Literal["softmax", "sigmoid"],
+        scoring: Scoring,
         options: LoadOptions,
     ) -> None:
         self.model_id = model_id

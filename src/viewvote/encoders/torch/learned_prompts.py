@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, runtime_checkable
 
 from ...errors import UsageError
-from ...prediction import Float32, ImageSpec, Scoring, UInt8
+from ...prediction import Float32, UInt8
 from .. import SCHEMES
-from ..base import Encoder, block_of
+from ..base import BaseEncoder, Encoder
 from ..text_head import PromptedEncoder
 from .tunable import PromptTunable, Snapshot
 
 if TYPE_CHECKING:
-    from torch import Tensor, device
+    from torch import Tensor
     from torch.nn import Parameter
 
 WRAPPERS = ("coop", "maple")
@@ -65,7 +65,7 @@ def split_checkpoint_id(rest: str, *, scheme: str) -> tuple[Path, str]:
 Base = TypeVar("Base", bound=PromptTunable)
 
 
-class OverClip(Generic[Base]):
+class OverClip(BaseEncoder, Generic[Base]):
     """What CoOp and MaPLe take over from the CLIP model below them.
 
     `encode_texts` is the plain text tower: the learned prompt goes around class names only.
@@ -75,46 +75,14 @@ class OverClip(Generic[Base]):
         self.base = base
         self.model_id = model_id
         self._fingerprint = fingerprint
+        self.image_spec, self.dim, self.device = base.image_spec, base.dim, base.device
+        self.logit_scale, self.logit_bias, self.scoring = base.logit_scale, base.logit_bias, base.scoring
+        self.block_views = base.block_views
 
     @property
     def fingerprint(self) -> str:
         """The model's own, and that of the prompt."""
         return f"{self.base.fingerprint}+{self._fingerprint}"
-
-    @property
-    def image_spec(self) -> ImageSpec:
-        """How views must be rendered."""
-        return self.base.image_spec
-
-    @property
-    def dim(self) -> int:
-        """Length of a feature vector."""
-        return self.base.dim
-
-    @property
-    def logit_scale(self) -> float:
-        """The factor on cosines."""
-        return self.base.logit_scale
-
-    @property
-    def logit_bias(self) -> float:
-        """The constant added to scaled cosines."""
-        return self.base.logit_bias
-
-    @property
-    def scoring(self) -> Scoring:
-        """How one label's score comes from its logit."""
-        return self.base.scoring
-
-    @property
-    def device(self) -> "device":
-        """Where the towers live."""
-        return self.base.device
-
-    @property
-    def block_views(self) -> int | None:
-        """How many views are computed together."""
-        return block_of(self.base)
 
     def encode_texts(self, texts: Sequence[str]) -> Float32:
         """Unit features (texts, dim) of the plain text tower, without the learned prompt."""
