@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from viewvote.encoders import text_head
-from viewvote.encoders.cache import default_cache_dir
 from viewvote.encoders.text_head import BLOCK, TextHead, build_text_head, class_tiles, encode_classes, steady_product
 from viewvote.encoders.toy import ToyEncoder
+from viewvote.files import default_cache_dir
 
 
 class CountingToy(ToyEncoder):

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from viewvote.encoders.cache import default_cache_dir
 from viewvote.encoders.clip_b16.tower import packaged_tower, runnable_tower
 from viewvote.encoders.onnx.encoder import normalise, pixel_line
 from viewvote.encoders.onnx.runtimes import open_session
+from viewvote.files import default_cache_dir
 from viewvote.prediction import Float32, ImageSpec, UInt8
 
 DIM = 512

@@ -77,7 +77,7 @@ def _device() -> dict[str, Any]:
 
 
 def _caches() -> dict[str, str]:
-    from ..encoders.cache import default_cache_dir
+    from ..files import default_cache_dir
 
     ours = default_cache_dir()
     probe = ours

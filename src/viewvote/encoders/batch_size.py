@@ -11,8 +11,8 @@ from time import perf_counter
 
 import numpy as np
 
+from ..files import default_cache_dir, write_best_effort
 from .base import Encoder
-from .cache import default_cache_dir, leave
 
 DEFAULT = 32
 SIZES = (8, 16, 32, 64, 128)
@@ -49,7 +49,7 @@ def explain_batch(encoder: Encoder, *, cache_dir: Path | None = None) -> BatchSi
     known = _read(path)
     if known is None:
         known = measure_batch(encoder)
-        leave(path, json.dumps({"views": known}).encode())
+        write_best_effort(path, json.dumps({"views": known}))
     return BatchSize(known, "the fastest per view, measured once on this machine")
 
 

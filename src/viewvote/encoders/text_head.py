@@ -11,10 +11,10 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from ..files import default_cache_dir, write_best_effort
 from ..labels.templates import fill
 from ..prediction import Float32
 from .base import Encoder, unit_rows
-from .cache import default_cache_dir, leave
 
 CHUNK = 256
 """Texts encoded at once: bounds memory for 1000 classes x 80 templates."""
@@ -132,4 +132,4 @@ def _write(path: Path, features: Float32) -> None:
     body = io.BytesIO()
     np.save(body, features, allow_pickle=False)
     data = body.getvalue()
-    leave(path, blake2b(data, digest_size=_DIGEST).digest() + data)
+    write_best_effort(path, blake2b(data, digest_size=_DIGEST).digest() + data)

@@ -5,10 +5,9 @@ from functools import cached_property
 from pathlib import Path
 
 from ...errors import UsageError
-from ...files import shipped
+from ...files import default_cache_dir, shipped
 from ...prediction import Float32
 from ..base import LoadOptions
-from ..cache import default_cache_dir
 from ..onnx.config import FILE, read_config
 from ..onnx.encoder import OnnxEncoder, check_dim, digest_of
 from ..onnx.files import PackFiles

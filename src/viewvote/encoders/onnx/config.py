@@ -1,12 +1,12 @@
 """`viewvote.json`: what a pack says about itself, read strictly and written the same way."""
 
-import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
+from ... import files
 from ...errors import CheckpointError, ModelNotFoundError, UsageError
 from ...prediction import ImageSpec, Interpolation, ResizeMode
 from ..export.exportable import PadTo, Scoring
@@ -55,13 +55,7 @@ def read_json(path: Path) -> dict[str, Any]:
     """The JSON object in a file of a model folder."""
     if not path.is_file():
         raise ModelNotFoundError(f"{path} is missing; the model folder is not complete.")
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise CheckpointError(f"{path} is not valid JSON: {error}") from error
-    if not isinstance(data, dict):
-        raise CheckpointError(f"{path} must hold a JSON object, found {type(data).__name__}.")
-    return data
+    return files.read_json(path, error=CheckpointError)
 
 
 def read_config(path: Path) -> PackConfig:
