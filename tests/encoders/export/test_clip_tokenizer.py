@@ -54,7 +54,7 @@ def pair():
     import open_clip
     from tokenizers import Tokenizer
 
-    from viewvote.encoders.export.parts import simple_tokenizer_json
+    from viewvote.encoders.export.from_open_clip import simple_tokenizer_json
 
     theirs = open_clip.SimpleTokenizer()
     ours = Tokenizer.from_str(simple_tokenizer_json(theirs))

@@ -11,6 +11,7 @@ tiny_torch = pytest.importorskip("tests.encoders.torch.tiny_torch")
 
 from viewvote.encoders import LoadOptions, load_encoder  # noqa: E402
 from viewvote.encoders.export.pack import export_pack  # noqa: E402
+from viewvote.errors import UnsupportedEncoderError  # noqa: E402
 
 TEXTS = ["a photo of a cat.", "dog", "", "It's the SEA lion, isn't it?", "red fox " * 60]
 
@@ -47,3 +48,11 @@ def test_the_pack_of_a_real_architecture_gives_its_sources_features(
     assert (
         report.sizes["vision.onnx"] < 1_000_000
     )  # the text tower is not in it: open_clip's vocabulary alone is 4.7 MB
+
+
+def test_a_tower_that_takes_patches_is_refused(tmp_path: Path) -> None:
+    tiny_torch.write_siglip2(tmp_path / "model")
+    source = load_encoder(f"hf:{tmp_path / 'model'}", LoadOptions(device="cpu"))
+    views = np.zeros((2, source.image_spec.size, source.image_spec.size, 3), dtype=np.uint8)
+    with pytest.raises(UnsupportedEncoderError, match="cannot be exported: its vision tower takes patches"):
+        export_pack(source, tmp_path / "pack", views=views)

@@ -11,7 +11,6 @@ torch = pytest.importorskip("torch")
 
 from tests.encoders.export.tiny_export import DIM, WORDS, TinyEncoder  # noqa: E402
 from viewvote.encoders import LoadOptions, load_encoder  # noqa: E402
-from viewvote.encoders.export.exportable import Exportable  # noqa: E402
 from viewvote.encoders.export.graph import export_vision  # noqa: E402
 from viewvote.encoders.export.pack import export_pack  # noqa: E402
 from viewvote.encoders.onnx.encoder import load_folder  # noqa: E402
@@ -35,7 +34,6 @@ def encoder(tmp_path: Path) -> TinyEncoder:
 @pytest.mark.parametrize("pad_to", ["longest", "max"])
 def test_the_pack_gives_its_sources_features_and_facts(tmp_path: Path, pad_to: str) -> None:
     source = TinyEncoder(tmp_path, pad_to=pad_to)
-    assert isinstance(source, Exportable)
     report = export_pack(source, tmp_path / "pack", views=photos(), labels=WORDS)
     assert report.folder == tmp_path / "pack"
     assert set(report.sizes) == {"vision.onnx", "text.onnx", "tokenizer.json", "viewvote.json"}
@@ -110,6 +108,16 @@ def test_an_encoder_without_towers_cannot_be_exported(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedEncoderError, match="toy cannot be exported: expected an open_clip"):
         export_pack(ToyEncoder(), tmp_path / "pack", views=photos(), labels=WORDS)
     assert not (tmp_path / "pack").exists()
+
+
+def test_an_encoder_is_known_by_what_it_can_do_and_not_by_its_id(tmp_path: Path, encoder: TinyEncoder) -> None:
+    class Named(ToyEncoder):
+        model_id = "open_clip:ViT-B-16/openai"
+
+    with pytest.raises(UnsupportedEncoderError, match="openai cannot be exported: expected an open_clip"):
+        export_pack(Named(), tmp_path / "pack", views=photos(), labels=WORDS)
+    encoder.model_id = "mine"
+    assert export_pack(encoder, tmp_path / "pack", views=photos(), labels=WORDS).fp32.top1 == 1.0
 
 
 def test_too_few_views_to_compare_on_are_refused(tmp_path: Path, encoder: TinyEncoder) -> None:

@@ -1,4 +1,4 @@
-"""The smallest Exportable torch encoder."""
+"""The smallest torch encoder that can be exported."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +8,8 @@ import torch
 
 from tests.encoders.onnx import packs
 from viewvote.encoders.base import BaseEncoder, unit_rows
+from viewvote.encoders.export.parts import ExportParts
+from viewvote.encoders.onnx.config import PadTo
 from viewvote.encoders.onnx.text import PackTokenizer
 from viewvote.prediction import Float32, ImageSpec, UInt8
 
@@ -45,26 +47,29 @@ class Text(torch.nn.Module):
 
 
 class TinyEncoder(BaseEncoder):
-    """The smallest Exportable torch encoder."""
+    """The smallest torch encoder that can be exported."""
 
     model_id, fingerprint, dim = "tiny:torch", "tiny", DIM
     logit_scale, logit_bias, scoring = 33.0, -2.0, "sigmoid"
-    context_length, pad_id = CONTEXT, 0
-    text_inputs = ("input_ids",)
     image_spec = ImageSpec(size=SIZE, interpolation="bilinear", resize="squash")
 
-    def __init__(self, tmp_path: Path, *, pad_to: str = "longest") -> None:
+    def __init__(self, tmp_path: Path, *, pad_to: PadTo = "longest") -> None:
         torch.manual_seed(0)
         self.vision, self.text = Vision().eval(), Text().eval()
         self.pad_to = pad_to
         packs.save_tokenizer(tmp_path / "source-tokenizer.json")
         self.source = tmp_path / "source-tokenizer.json"
 
-    def vision_module(self) -> torch.nn.Module:
-        return self.vision
-
-    def text_module(self) -> torch.nn.Module:
-        return self.text
+    def export_parts(self) -> ExportParts:
+        return ExportParts(
+            vision=self.vision,
+            text=self.text,
+            text_inputs=("input_ids",),
+            tokenizer_json=self.tokenizer_json(),
+            context_length=CONTEXT,
+            pad_id=0,
+            pad_to=self.pad_to,
+        )
 
     def tokenizer_json(self) -> str:
         return self.source.read_text()

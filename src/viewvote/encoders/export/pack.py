@@ -99,7 +99,7 @@ def _write_pack(encoder: Encoder, folder: Path) -> None:
         context_length=parts.context_length,
         dim=int(encoder.dim),
         pad_id=parts.pad_id,
-        scoring=parts.scoring,
+        scoring=encoder.scoring,
         pad_to=parts.pad_to,
     )
     export_vision(parts.vision, folder / "vision.onnx", size=config.image.size)

@@ -4,15 +4,17 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from ... import files
 from ...errors import CheckpointError, ModelNotFoundError, UsageError
 from ...prediction import ImageSpec, Interpolation, ResizeMode
-from ..export.exportable import PadTo, Scoring
+from ..base import Scoring
 
 FORMAT = "viewvote-pack-1"
 FILE = "viewvote.json"
+PadTo = Literal["longest", "max"]
+"""Whether texts are filled up to the longest of their chunk or to the context length."""
 
 
 @dataclass(frozen=True)

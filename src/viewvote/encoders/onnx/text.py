@@ -8,7 +8,7 @@ import numpy as np
 
 from ...errors import CheckpointError, ModelNotFoundError
 from ...prediction import Int64
-from ..export.exportable import PadTo
+from .config import PadTo
 
 
 class PackTokenizer:

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Sequence
 from math import exp
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ...errors import MissingExtraError, UnsupportedEncoderError
 from ..base import Encoder, LoadOptions
@@ -19,6 +19,9 @@ from .common import TorchEncoder, number, pick_device, pick_dtype
 from .hf_files import Parts, load_parts
 from .hf_images import image_spec
 from .prompted import DeepContextEncoder, replace_positions, through_blocks
+
+if TYPE_CHECKING:
+    from ..export.parts import ExportParts
 
 
 def load(rest: str, options: LoadOptions) -> Encoder:
@@ -60,6 +63,12 @@ class HFEncoder(TorchEncoder):
         """Token ids (texts, length) as the model's own tokenizer gives them, on the CPU."""
         return self._tokens(texts)["input_ids"]
 
+    def export_parts(self) -> "ExportParts":
+        """What goes into a pack; see Exportable."""
+        from ..export.from_transformers import transformers_parts
+
+        return transformers_parts(self)
+
     def _tokens(self, texts: Sequence[str]) -> dict[str, Tensor]:
         batch = self.tokenizer(
             [text.lower() for text in texts] if self.is_siglip else list(texts),
@@ -87,6 +96,13 @@ class PatchedHFEncoder(HFEncoder):
 
     Differs: NaFlex keeps an image's shape, we squash it into a square as the fixed-size SigLIP models do.
     """
+
+    def export_parts(self) -> "ExportParts":
+        """Nothing: a pack's vision tower takes pixels only."""
+        raise UnsupportedEncoderError(
+            f"{self.model_id} cannot be exported: its vision tower takes patches and their grid; expected one that "
+            "takes pixels."
+        )
 
     def _image_spec(self, parts: Parts, model_id: str) -> Any:
         self.patch = int(parts.images.patch_size)

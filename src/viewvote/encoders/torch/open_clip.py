@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import exp
 from pickle import UnpicklingError
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ...errors import CheckpointError, MissingExtraError, ModelNotFoundError, UnsupportedEncoderError, UsageError
 from ...prediction import ImageSpec, Interpolation, ResizeMode
@@ -24,6 +24,9 @@ from .class_token import class_token_features, reads_class_token
 from .common import TorchEncoder, number, pick_device, pick_dtype
 from .open_clip_weights import Source, find_source
 from .prompted import ContextEncoder, DeepContextEncoder, replace_positions, through_blocks
+
+if TYPE_CHECKING:
+    from ..export.parts import ExportParts
 
 
 def load(rest: str, options: LoadOptions) -> Encoder:
@@ -65,6 +68,12 @@ class OpenClipEncoder(TorchEncoder):
     def token_ids(self, texts: Sequence[str]) -> Tensor:
         """Token ids (texts, context length) as open_clip's own tokenizer gives them, on the CPU."""
         return cast(Tensor, self.tokenizer(list(texts)))
+
+    def export_parts(self) -> "ExportParts":
+        """What goes into a pack; see Exportable."""
+        from ..export.from_open_clip import open_clip_parts
+
+        return open_clip_parts(self)
 
     def _forward_images(self, pixels: Tensor) -> Tensor:
         clip: Any = self.model
