@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .classify.classifier import Classifier
     from .classify.pipeline import pipeline
-    from .encoders import BaseEncoder, Encoder, LoadOptions, load_encoder
+    from .encoders import BaseEncoder, Encoder, LoadOptions, load_encoder, register_encoder
     from .encoders.toy import ToyEncoder
     from .errors import (
         CheckpointError,
@@ -55,6 +55,7 @@ __all__ = [
     "ViewvoteError",
     "load_encoder",
     "pipeline",
+    "register_encoder",
 ]
 
 _HOMES = {
@@ -72,6 +73,7 @@ _HOMES = {
     "ViewTrace": ".prediction",
     "load_encoder": ".encoders",
     "pipeline": ".classify.pipeline",
+    "register_encoder": ".encoders",
 }
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from viewvote import registry
 from viewvote.encoders import SCHEMES, catalog
 
 
@@ -59,7 +60,7 @@ def test_no_cache_is_no_models(tmp_path: Path) -> None:
 
 
 def test_every_scheme_has_a_row_and_missing_extras_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalog, "find_spec", lambda name: None)
+    monkeypatch.setattr(registry, "find_spec", lambda name: None)
     rows = {row.model: row for row in catalog.families()}
     assert set(rows) == set(SCHEMES)
     assert (rows["toy"].state, rows["onnx"].state) == ("ready", "ready")

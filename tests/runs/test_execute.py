@@ -15,6 +15,7 @@ from viewvote.encoders import SCHEMES
 from viewvote.encoders.toy import ToyEncoder
 from viewvote.errors import RunError, RunLockedError, RunWriteError, UsageError
 from viewvote.records.record import Record
+from viewvote.registry import Entry
 from viewvote.runs import RunSpec, run
 from viewvote.runs.lock import hold
 
@@ -32,6 +33,7 @@ class BatchyEncoder(ToyEncoder):
 
 @pytest.fixture(autouse=True)
 def _batchy(monkeypatch):
+    monkeypatch.setitem(SCHEMES._entries, "batchy", Entry("", "a test double"))
     monkeypatch.setitem(SCHEMES._objects, "batchy", lambda rest, options: BatchyEncoder())
 
 

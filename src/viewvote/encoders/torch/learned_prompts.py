@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, runtime_checkable
 
 from ...errors import UsageError
 from ...prediction import Float32, UInt8
-from .. import SCHEMES
+from .. import SCHEMES, scheme_entry
 from ..base import BaseEncoder, Encoder
 from ..text_head import PromptedEncoder
 from .tunable import PromptTunable, Snapshot
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from torch import Tensor
     from torch.nn import Parameter
 
-WRAPPERS = ("coop", "maple")
 TEXT_BATCH = 256  # class names per forward pass without gradients
 
 
@@ -57,7 +56,7 @@ def split_checkpoint_id(rest: str, *, scheme: str) -> tuple[Path, str]:
             f"{scheme}:CHECKPOINT@MODEL, for example {scheme}:model.pth.tar-2@open_clip:ViT-B-16/openai."
         )
     path, model_id = rest[: places[-1]], rest[places[-1] + 1 :]
-    if model_id.partition(":")[0] in WRAPPERS:
+    if scheme_entry(model_id.partition(":")[0]).wraps:
         raise UsageError(f"model id '{scheme}:{rest}' puts prompts on prompts; expected a plain CLIP model after '@'.")
     return Path(path).expanduser(), model_id
 
