@@ -2,13 +2,13 @@
 
 import sys
 
-from .edge import exit_code_of, open_closed_streams
+from .guard import exit_code_of, open_closed_streams
 
 __all__ = ["main"]
 
 
 def main() -> None:
-    """The `viewvote` command; an error outside of the commands, in their imports or in --help, ends in words too."""
+    """The `viewvote` command; an error outside of the commands, in their imports or in --help, is one line too."""
     open_closed_streams()
     try:
         from .commands import app
@@ -17,6 +17,6 @@ def main() -> None:
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the edge
         sys.exit(exit_code_of(error))
     except SystemExit as end:
-        if isinstance(end.__context__, BrokenPipeError):  # typer says 1 where a reader goes away
+        if isinstance(end.__context__, BrokenPipeError):  # typer exits with 1 where a reader goes away
             sys.exit(exit_code_of(end.__context__))
         raise

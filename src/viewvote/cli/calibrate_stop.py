@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .edge import complain, guarded
+from .guard import complain, guarded
 
 HELP = """Calibrate adaptive views on the records of runs that looked at all views.
 

@@ -8,8 +8,8 @@ import typer
 
 from ..errors import UsageError
 from .completion import offer_methods, offer_models, offer_templates, offering
-from .edge import complain, guarded
-from .explaining import Explainer
+from .explanations import Explainer
+from .guard import complain, guarded
 from .output import FORMATS, RESUMABLE, Writer, open_output
 from .progress import progress
 from .values import read_labels, read_settings, read_views

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .completion import offer_datasets, offering
-from .edge import complain, guarded
+from .guard import complain, guarded
 from .listing import show
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .edge import guarded
+from .guard import guarded
 
 CORE = ("numpy", "pillow", "onnxruntime", "tokenizers", "huggingface-hub", "typer", "rich", "platformdirs")
 EXTRAS = {

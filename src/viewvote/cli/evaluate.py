@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .completion import offer_datasets, offer_methods, offer_models, offer_templates, offering
-from .edge import complain, guarded
+from .guard import complain, guarded
 from .progress import watching
 from .values import read_seeds, read_settings, read_views
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .edge import complain, guarded
+from .guard import complain, guarded
 
 if TYPE_CHECKING:
     from ..prediction import ImageSpec, UInt8

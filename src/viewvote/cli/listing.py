@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from .edge import guarded
+from .guard import guarded
 
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
 

@@ -1,4 +1,4 @@
-"""Progress on stderr: a bar with images per second and time left where somebody watches."""
+"""Progress on stderr: a bar with images per second and time left on a terminal."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
-from .above import lines_above
+from .terminal import lines_above
 
 if TYPE_CHECKING:
     from ..runs.progress import Progress as Moment
@@ -15,14 +15,14 @@ EVERY_SECONDS = 30.0
 
 
 class Bar(Protocol):
-    """What a command tells the bar."""
+    """Called by a command as it goes on."""
 
     def __call__(self, advance: int = 1) -> None:
-        """So many more are done."""
+        """Count so many more steps as done."""
         ...
 
 
-def _nobody(advance: int = 1) -> None:
+def _ignored(advance: int = 1) -> None:
     del advance
 
 
@@ -30,7 +30,7 @@ def _nobody(advance: int = 1) -> None:
 def progress(total: int, *, quiet: bool, what: str = "images") -> Iterator[Bar]:
     """A bar for `total` steps; silent with `quiet`, for a single step, or where stderr is no terminal."""
     if quiet or total < 2 or not sys.stderr.isatty():
-        yield _nobody
+        yield _ignored
         return
     from rich.console import Console
     from rich.progress import (
@@ -46,7 +46,7 @@ def progress(total: int, *, quiet: bool, what: str = "images") -> Iterator[Bar]:
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn(what), TaskProgressColumn(), rate, TimeRemainingColumn())
     console = Console(file=sys.stderr)
     bars = Progress(*columns, console=console, redirect_stdout=False, redirect_stderr=False, transient=True)
-    with lines_above(console), bars:  # a line that was begun is left for after the bar
+    with lines_above(console), bars:  # a line without an end is written after the bar
         task = bars.add_task("", total=total, rate="")
 
         def step(advance: int = 1) -> None:
@@ -58,7 +58,7 @@ def progress(total: int, *, quiet: bool, what: str = "images") -> Iterator[Bar]:
 
 @contextmanager
 def watching(*, quiet: bool) -> "Iterator[Callable[[Moment], None]]":
-    """What a run tells its progress to: a bar on a terminal, a line every half minute elsewhere, nothing with quiet."""
+    """What a run reports to: a bar on a terminal, a line every half minute elsewhere, nothing with quiet."""
     if quiet or not sys.stderr.isatty():
         yield _silent if quiet else _Lines()
         return
@@ -80,12 +80,12 @@ def _silent(moment: "Moment") -> None:
 
 
 class _Lines:
-    """Writes the progress as a line from time to time."""
+    """Writes the progress as a line, at most every half minute."""
 
     def __init__(self) -> None:
-        self._told = monotonic()
+        self._written = monotonic()
 
     def __call__(self, moment: "Moment") -> None:
-        if monotonic() - self._told >= EVERY_SECONDS:
-            self._told = monotonic()
+        if monotonic() - self._written >= EVERY_SECONDS:
+            self._written = monotonic()
             sys.stderr.write(f"viewvote: {moment}\n")

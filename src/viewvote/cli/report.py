@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from .completion import offering
-from .edge import guarded
+from .guard import guarded
 
 if TYPE_CHECKING:
     from ..runs.read import Run

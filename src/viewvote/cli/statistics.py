@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from .edge import complain, guarded
+from .guard import complain, guarded
 
 
 @guarded

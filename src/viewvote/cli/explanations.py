@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Explainer:
-    """Writes the pictures of `paths` into a folder; what would keep it from that is told before the first one."""
+    """Writes the pictures of `paths` into a folder; raises UsageError at once where it could not."""
 
     def __init__(self, folder: Path, paths: Sequence[str]) -> None:
         from ..sources import STDIN

@@ -1,4 +1,4 @@
-"""Lines above a progress bar: what is written to the bar's terminal must neither cover the bar nor be covered by it."""
+"""Lines above a progress bar: what goes to the same terminal must neither cover the bar nor be covered by it."""
 
 import io
 import os
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 @contextmanager
 def lines_above(console: "Console") -> Iterator[None]:
-    """Sends stderr, and stdout where it is the same terminal, above the live display of `console`."""
+    """Redirect stderr, and stdout where it is the same terminal, to lines above the live display of `console`."""
     with ExitStack() as stack:
-        stack.enter_context(redirect_stderr(stack.enter_context(_Above(console, sys.stderr))))
+        stack.enter_context(redirect_stderr(stack.enter_context(_LinesAbove(console, sys.stderr))))
         if sys.stdout.isatty() and os.path.sameopenfile(sys.stdout.fileno(), console.file.fileno()):
-            stack.enter_context(redirect_stdout(stack.enter_context(_Above(console, sys.stdout))))
+            stack.enter_context(redirect_stdout(stack.enter_context(_LinesAbove(console, sys.stdout))))
         yield
 
 
-class _Above(io.TextIOBase):
-    """A stream that hands whole lines to the console; long ones are wrapped by the terminal, as without a bar.
+class _LinesAbove(io.TextIOBase):
+    """A stream that gives whole lines to the console; the terminal wraps long ones, as without a bar.
 
     Rich has a stream of this kind, but it breaks lines at the width of the terminal, in the middle of JSON.
     """
@@ -30,7 +30,7 @@ class _Above(io.TextIOBase):
     def __init__(self, console: "Console", stream: TextIO) -> None:
         self._console = console
         self._stream = stream
-        self._begun = ""
+        self._partial = ""
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
@@ -43,13 +43,13 @@ class _Above(io.TextIOBase):
         return self._stream.isatty()
 
     def write(self, text: str) -> int:
-        whole, newline, self._begun = (self._begun + text).rpartition("\n")
+        whole, newline, self._partial = (self._partial + text).rpartition("\n")
         if newline:
             self._console.out(whole, highlight=False)
         return len(text)
 
     def close(self) -> None:
-        """Leave the line that was begun to the stream."""
+        """Write a last line that has no end to the stream itself."""
         if not self.closed:
-            self._stream.write(self._begun)
+            self._stream.write(self._partial)
         super().close()

@@ -16,14 +16,14 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def guarded(command: Callable[P, int | None]) -> Callable[P, None]:
-    """The command with its errors told in one line; what it returns becomes the exit code."""
+    """The command with its errors reported in one line; what it returns becomes the exit code."""
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
             code = command(*args, **kwargs) or 0
             sys.stdout.flush()
-        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the edge: a bug must still end in words
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the edge: a bug too ends in one line
             code = exit_code_of(error)
         if code:
             sys.exit(code)
@@ -32,21 +32,21 @@ def guarded(command: Callable[P, int | None]) -> Callable[P, None]:
 
 
 def open_closed_streams() -> None:
-    """Leads a stdout or stderr that is closed (`2>&-`) nowhere: else the next file opened gets its number."""
+    """Open the null device as a stdout or stderr that is closed (`2>&-`): the next file would get its number."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - as long as the process
 
 
 def exit_code_of(error: BaseException) -> int:
-    """The exit code that the error ends the command with; what there is to say of it is said in one line."""
+    """The exit code of a command that ended with this error, which is reported in one line."""
     if isinstance(error, ViewvoteError):
         complain(str(error))
         return error.exit_code
     if isinstance(error, KeyboardInterrupt):
         complain("interrupted.")
         return 130
-    if isinstance(error, BrokenPipeError):  # the reader went away (`| head`): say nothing
+    if isinstance(error, BrokenPipeError):  # the reader went away (`| head`): nothing to report
         _forget_stdout()
         return 141
     if isinstance(error, OSError) and error.errno in _FULL:
@@ -60,12 +60,12 @@ def exit_code_of(error: BaseException) -> int:
 
 
 def _forget_stdout() -> None:
-    """Keeps Python from complaining, while it shuts down, of what can no longer be written."""
+    """Point stdout at the null device, so that Python does not fail to flush it while it shuts down."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def complain(message: str) -> None:
-    """One line on stderr, whatever the terminal's encoding."""
+    """Write one line to stderr, whatever the terminal's encoding."""
     encoding = sys.stderr.encoding or "utf-8"
     text = f"viewvote: {message}".encode(encoding, "backslashreplace").decode(encoding)
     sys.stderr.write(text + "\n")
