@@ -127,8 +127,6 @@ def test_thresholds_written_to_the_same_file_again_make_another_run(photos, tmp_
         ([], "no dataset is named"),
         (["--dataset", "imagnet-a"], "Did you mean 'imagenet-a'"),
         (["--dataset", "{photos}", "--seeds", "a"], "--seeds are whole numbers"),
-        (["--dataset", "{photos}", "--engine", "rya"], "Did you mean 'ray'"),
-        (["--dataset", "{photos}", "--format", "xml"], "no format 'xml'"),
         (["--dataset", "{photos}", "--method", "zeroo"], "Did you mean 'zero'"),
         (["--dataset", "{photos}", "--set", "kep=1"], "Did you mean 'keep'"),
         (["--dataset", "{photos}", "--views", "0"], "views must be at least 1"),

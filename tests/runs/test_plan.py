@@ -8,7 +8,7 @@ from tests.runs.colour_runs import colour_folder
 from viewvote.datasets import SUITES
 from viewvote.errors import UsageError
 from viewvote.runs import plan_runs
-from viewvote.runs.plan import open_datasets, read_plan
+from viewvote.runs.plan import open_datasets, override_plan, read_plan
 
 
 def test_a_suite_and_seeds_make_one_run_each():
@@ -61,3 +61,19 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
     (tmp_path / "bad.toml").write_text("dataset: pets")
     with pytest.raises(UsageError, match=r"bad\.toml is not TOML"):
         read_plan(tmp_path / "bad.toml")
+
+
+@pytest.mark.parametrize(
+    ("file", "given", "merged"),
+    [
+        ({"seed": 1, "views": 8}, {"views": 4}, {"seed": 1, "views": 4}),
+        ({"seed": 1}, {"seeds": [2, 3]}, {"seeds": [2, 3]}),
+        ({"dataset": "pets", "fingerprint": "0f"}, {"dataset": "dtd"}, {"dataset": "dtd"}),
+        ({"stop": "a.json", "stop_fingerprint": "0f"}, {"stop": "b.json"}, {"stop": "b.json"}),
+        ({"order": "dataset"}, {"method": "tda"}, {"method": "tda"}),
+        ({"order": "shuffled"}, {"method": "zero"}, {"order": "shuffled", "method": "zero"}),  # it is the default
+        ({"order": "dataset"}, {"method": "tda", "order": "dataset"}, {"method": "tda", "order": "dataset"}),
+    ],
+)
+def test_what_is_given_replaces_a_file_and_drops_what_followed_from_it(file, given, merged):
+    assert override_plan(file, given) == merged

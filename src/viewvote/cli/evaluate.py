@@ -4,13 +4,15 @@ import json
 import sys
 from collections.abc import Iterable
 from contextlib import redirect_stdout
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from .completion import offer_datasets, offer_methods, offer_models, offer_templates, offering
-from .guard import complain, guarded
+from . import options as opt
+from .completion import offer_datasets, offer_templates
+from .guard import complain
 from .progress import watching
 from .values import read_seeds, read_settings, read_views
 
@@ -19,8 +21,8 @@ if TYPE_CHECKING:
     from ..runs.engines.base import Engine
     from ..runs.summary import Summary
 
-FORMATS = ("table", "json")
-ENGINES = ("local", "ray")
+Format = Literal["table", "json"]
+EngineName = Literal["local", "ray"]
 
 HELP = """Evaluate a model and a method on datasets. Killed at any moment, the same command continues.
 
@@ -36,132 +38,191 @@ HELP = """Evaluate a model and a method on datasets. Killed at any moment, the s
 """
 
 
-@guarded
-def evaluate(
+@dataclass(frozen=True)
+class EvalOptions:
+    """What `viewvote eval` is asked; None is what the spec file has, or else the default."""
+
     dataset: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME|SUITE|DIR", help="What to evaluate on; may be repeated.", autocompletion=offer_datasets
+            metavar="NAME|SUITE|DIR",
+            help="What to evaluate on; may be repeated.",
+            autocompletion=offer_datasets,
+            rich_help_panel=opt.ASK,
         ),
-    ] = None,
+    ] = None
+    root: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="The folder that holds the datasets.",
+            show_default="the variable VIEWVOTE_DATA",
+            rich_help_panel=opt.ASK,
+        ),
+    ] = None
     classes: Annotated[
-        str | None, typer.Option(help="What the labels of your own data mean: a catalog name, or a file of names.")
-    ] = None,
-    spec: Annotated[Path | None, typer.Option(help="A TOML file of these settings; flags override it.")] = None,
-    model: Annotated[
         str | None,
-        typer.Option(help="Model id; `viewvote models` lists them (default pocket).", autocompletion=offer_models),
-    ] = None,
-    method: Annotated[
-        str | None,
-        typer.Option(help="Method; `viewvote methods` lists them (default zero).", autocompletion=offer_methods),
-    ] = None,
-    views: Annotated[
-        str | None, typer.Option(metavar="N|adaptive", help="Views per image (default 64), or as many as it needs.")
-    ] = None,
-    stop: Annotated[
-        str | None, typer.Option(metavar="exact|FILE", help="exact, or thresholds of `viewvote calibrate-stop`.")
-    ] = None,
-    disagreement: Annotated[
-        float | None, typer.Option(help="Adaptive: accepted rate of answers that differ from those of all views.")
-    ] = None,
-    keep: Annotated[float | None, typer.Option(help="Share of most confident views that decide.")] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", help="A hyper-parameter of the method, KEY=VALUE; may be repeated.")
-    ] = None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="What the labels of your own data mean: a catalog name, or a file of names.",
+            rich_help_panel=opt.ASK,
+        ),
+    ] = None
     templates: Annotated[
         str | None,
         typer.Option(
-            help="Template set, a template with {}, or 'dataset' for the dataset's own.", autocompletion=offer_templates
+            metavar="SET|TEXT",
+            help="Template set, a template with {}, or 'dataset' for the dataset's own.",
+            autocompletion=offer_templates,
+            rich_help_panel=opt.ASK,
         ),
-    ] = None,
-    teacher: Annotated[
-        str | None, typer.Option(help="A stronger model that votes on the kept views.", autocompletion=offer_models)
-    ] = None,
-    augment: Annotated[
-        str | None, typer.Option(help="Views: crops (default) | augmix.", autocompletion=offering(("crops", "augmix")))
-    ] = None,
+    ] = None
+    limit: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="So many samples, evenly spaced over the dataset.", rich_help_panel=opt.ASK),
+    ] = None
+    order: Annotated[
+        Literal["dataset", "shuffled"] | None,
+        typer.Option(
+            help="Order of the samples.", show_default="dataset; streaming methods: shuffled", rich_help_panel=opt.ASK
+        ),
+    ] = None
+    spec: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="A TOML file of these settings; options override it.", rich_help_panel=opt.ASK
+        ),
+    ] = None
+    model: opt.ModelOption[str | None] = None
+    teacher: opt.TeacherOption = None
+    device: opt.DeviceOption[str | None] = None
+    dtype: opt.DtypeOption[opt.Dtype | None] = None
+    runtime: opt.RuntimeOption[opt.Runtime | None] = None
+    precision: opt.PrecisionOption[opt.Precision | None] = None
+    method: opt.MethodOption[str | None] = None
+    settings: opt.SettingsOption = None
+    views: opt.ViewsOption[str | None] = None
+    keep: opt.KeepOption = None
+    stop: opt.StopOption = None
+    disagreement: opt.DisagreementOption = None
+    augment: opt.AugmentOption[opt.Augment | None] = None
     seeds: Annotated[
-        str | None, typer.Option(help="Seeds of the views, one run each, such as 0,1,2 (default 0).")
-    ] = None,
-    limit: Annotated[int | None, typer.Option(help="So many samples, evenly spaced over the dataset.")] = None,
-    order: Annotated[str | None, typer.Option(help="dataset | shuffled (default for streaming methods).")] = None,
-    root: Annotated[Path | None, typer.Option(help="The folder that holds the datasets; else VIEWVOTE_DATA.")] = None,
-    engine: Annotated[str, typer.Option(help=" | ".join(ENGINES), autocompletion=offering(ENGINES))] = "local",
-    ray_address: Annotated[str | None, typer.Option(help="A Ray cluster; without one, Ray on this machine.")] = None,
-    actors: Annotated[int, typer.Option(min=1, help="Ray: models at work at a time.")] = 2,
-    gpus_per_actor: Annotated[float, typer.Option(min=0, help="Ray: share of a GPU per actor.")] = 0.0,
-    cpus_per_actor: Annotated[float, typer.Option(min=0, help="Ray: cores per actor.")] = 1.0,
-    out: Annotated[Path, typer.Option(help="The folder of all runs.")] = Path("runs"),
-    retry_errors: Annotated[bool, typer.Option("--retry-errors", help="Try unreadable images again.")] = False,
-    format: Annotated[str, typer.Option(help=" | ".join(FORMATS), autocompletion=offering(FORMATS))] = "table",  # noqa: A002
-    device: Annotated[str | None, typer.Option(help="auto | cpu | cuda | mps, for torch models.")] = None,
-    dtype: Annotated[str | None, typer.Option(help="fp32 | fp16 | bf16, for torch models.")] = None,
-    runtime: Annotated[str | None, typer.Option(help="auto | onnxruntime | openvino, for packs.")] = None,
-    precision: Annotated[str | None, typer.Option(help="auto | fp32 | int8, for packs.")] = None,
-    threads: Annotated[int, typer.Option(min=0, help="CPU threads of packs; 0 is one per core.")] = 0,
-    log_file: Annotated[Path | None, typer.Option(help="Write the log of all runs here too.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
-) -> int:
-    """Evaluate a model and a method on datasets."""
-    from ..registry import unknown_name
-    from ..runs import plan_runs, run
-    from ..runs.plan import open_datasets, read_plan
+        str | None,
+        typer.Option(
+            metavar="N,N,...",
+            help="Seeds of the views, one run each.",
+            show_default="0",
+            rich_help_panel=opt.VOTE,
+        ),
+    ] = None
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of all runs.", rich_help_panel=opt.OUTPUT)] = (
+        Path("runs")
+    )
+    format: Annotated[Format, typer.Option(help="How results are printed.", rich_help_panel=opt.OUTPUT)] = "table"
+    log_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the log of all runs here too.", rich_help_panel=opt.OUTPUT),
+    ] = None
+    retry_errors: Annotated[
+        bool, typer.Option("--retry-errors", help="Try unreadable images again.", rich_help_panel=opt.RUN)
+    ] = False
+    engine: Annotated[EngineName, typer.Option(help="What computes the records.", rich_help_panel=opt.RUN)] = "local"
+    threads: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="CPU threads of ONNX packs, with the local engine; 0 is one per core.",
+            rich_help_panel=opt.RUN,
+        ),
+    ] = 0
+    ray_address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="A Ray cluster.",
+            show_default="Ray on this machine",
+            rich_help_panel=opt.CLUSTER,
+        ),
+    ] = None
+    actors: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Models at work at a time.", rich_help_panel=opt.CLUSTER)
+    ] = 2
+    cpus_per_actor: Annotated[
+        float, typer.Option(min=0, metavar="N", help="Cores per actor.", rich_help_panel=opt.CLUSTER)
+    ] = 1.0
+    gpus_per_actor: Annotated[
+        float, typer.Option(min=0, metavar="N", help="Share of a GPU per actor.", rich_help_panel=opt.CLUSTER)
+    ] = 0.0
+    quiet: opt.QuietOption = False
 
-    for what, value, known in (("format", format, FORMATS), ("engine", engine, ENGINES)):
-        if value not in known:
-            raise unknown_name(what, value, known)
-    given = {
-        "dataset": dataset,
-        "classes": classes,
-        "root": None if root is None else str(root.resolve()),
-        "model": model,
-        "method": method,
-        "views": None if views is None else read_views(views),
-        "stop": stop,
-        "disagreement": disagreement,
-        "keep": keep,
-        "settings": read_settings(settings) if settings else None,
-        "templates": templates,
-        "teacher": teacher,
-        "augment": augment,
-        "seeds": None if seeds is None else read_seeds(seeds),
-        "limit": limit,
-        "order": order,
-        "device": device,
-        "dtype": dtype,
-        "runtime": runtime,
-        "precision": precision,
-    }
-    values = {name: value for name, value in given.items() if value is not None}
-    specs = plan_runs(_over({} if spec is None else read_plan(spec), values))
+    def spec_values(self) -> dict[str, Any]:
+        """The values that were given for fields of a RunSpec, and the seeds."""
+        from ..runs.spec import KEYS
+
+        given = {field.name: getattr(self, field.name) for field in fields(self) if field.name in KEYS} | {
+            "root": None if self.root is None else str(self.root.resolve()),
+            "views": None if self.views is None else read_views(self.views),
+            "settings": read_settings(self.settings) if self.settings else None,
+            "seeds": None if self.seeds is None else read_seeds(self.seeds),
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
+
+@opt.takes(EvalOptions)
+def evaluate(asked: EvalOptions) -> int:
+    """Evaluate a model and a method on datasets."""
+    from ..runs import plan_runs, run
+    from ..runs.plan import open_datasets, override_plan, read_plan
+
+    specs = plan_runs(override_plan({} if asked.spec is None else read_plan(asked.spec), asked.spec_values()))
     datasets = open_datasets(specs)  # all of them before the first run: a missing one must not show up hours later
-    if not quiet:
-        _tell_notes(datasets.values())
-    chosen = _local(threads) if engine == "local" else _ray(ray_address, actors, gpus_per_actor, cpus_per_actor)
+    if not asked.quiet:
+        _print_notes(datasets.values())
+    engine = _engine(asked)
     done = []
-    for one in specs:
-        with watching(quiet=quiet) as watch, redirect_stdout(sys.stderr):  # where Ray and hubs say something
-            opened = datasets[one.dataset]
+    for spec in specs:
+        with watching(quiet=asked.quiet) as watch, redirect_stdout(sys.stderr):  # where Ray and hubs print something
             summary = run(
-                one, out=out, engine=chosen, retry_errors=retry_errors, watch=watch, log_file=log_file, dataset=opened
+                spec,
+                out=asked.out,
+                engine=engine,
+                retry_errors=asked.retry_errors,
+                watch=watch,
+                log_file=asked.log_file,
+                dataset=datasets[spec.dataset],
             )
         done.append(summary)
-        _tell(summary, table=format == "table", quiet=quiet)
-    if format == "json":
+        _print_summary(summary, table=asked.format == "table", quiet=asked.quiet)
+    if asked.format == "json":
         typer.echo(json.dumps([summary.to_dict() for summary in done], indent=1, ensure_ascii=False))
     return 1 if any(summary.errors for summary in done) else 0
 
 
-def _tell_notes(datasets: Iterable["Dataset"]) -> None:
-    """One line for each thing that a reader of the numbers should know, before hours are spent on them."""
+def _engine(asked: EvalOptions) -> "Engine":
+    if asked.engine == "local":
+        from ..runs.engines.local import LocalEngine
+
+        return LocalEngine(threads=asked.threads)
+    from ..runs.engines.ray.engine import RayEngine
+
+    return RayEngine(
+        address=asked.ray_address,
+        actors=asked.actors,
+        gpus_per_actor=asked.gpus_per_actor,
+        cpus_per_actor=asked.cpus_per_actor,
+    )
+
+
+def _print_notes(datasets: Iterable["Dataset"]) -> None:
+    """Print what a reader of the numbers should know, before hours are spent on them."""
     for dataset in datasets:
         for note in dataset.notes:
             complain(f"{dataset.name}: {note}")
 
 
-def _tell(summary: "Summary", *, table: bool, quiet: bool) -> None:
-    """One line for a complete run, and one for the images it could not use."""
+def _print_summary(summary: "Summary", *, table: bool, quiet: bool) -> None:
+    """Print a line for a complete run, and one for the images it could not use."""
     if table:
         typer.echo(str(summary))
     if summary.errors and not quiet:
@@ -169,31 +230,3 @@ def _tell(summary: "Summary", *, table: bool, quiet: bool) -> None:
             f"{summary.errors} of {summary.n} images could not be used; {summary.path}/run.log names them. "
             "Try them again with --retry-errors."
         )
-
-
-def _over(file: dict[str, Any], flags: dict[str, Any]) -> dict[str, Any]:
-    """The file's values, replaced by those of the flags."""
-    from ..runs import RunSpec
-
-    merged = file | flags
-    if "seeds" in flags:
-        merged.pop("seed", None)
-    if "dataset" in flags:
-        merged.pop("fingerprint", None)
-    if "order" not in flags and merged.get("method", RunSpec.method) != file.get("method", RunSpec.method):
-        merged.pop("order", None)  # each method has its own; a run's spec names that of the method it was run with
-    if "stop" in flags:
-        merged.pop("stop_fingerprint", None)
-    return merged
-
-
-def _local(threads: int) -> "Engine":
-    from ..runs.engines.local import LocalEngine
-
-    return LocalEngine(threads=threads)
-
-
-def _ray(address: str | None, actors: int, gpus: float, cpus: float) -> "Engine":
-    from ..runs.engines.ray.engine import RayEngine
-
-    return RayEngine(address=address, actors=actors, gpus_per_actor=gpus, cpus_per_actor=cpus)

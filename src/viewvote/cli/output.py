@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
 from ..errors import UsageError
 from .resume import done_before
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..classify.classifier import Classifier
     from ..prediction import Prediction
 
-FORMATS = ("table", "json", "jsonl", "csv")
+Format = Literal["table", "json", "jsonl", "csv"]
 RESUMABLE = ("jsonl", "csv")
 COLUMNS = ["path", "label", "index", "confidence", "tie_break", "method", "model"]
 COLUMNS += ["probability", "confidence_is", "views_used", "scores"]
@@ -30,7 +30,7 @@ class Writer:
     """
 
     def __init__(
-        self, stream: TextIO | None, fmt: str, *, top: int | None, trace: bool, width: int, fresh: bool
+        self, stream: TextIO | None, fmt: Format, *, top: int | None, trace: bool, width: int, fresh: bool
     ) -> None:
         self._stream = stream
         self._format = fmt
@@ -92,7 +92,7 @@ class Writer:
 
 
 def open_output(
-    path: Path, fmt: str, *, resume: bool, overwrite: bool, top: int | None, classifier: "Classifier"
+    path: Path, fmt: Format, *, resume: bool, overwrite: bool, top: int | None, classifier: "Classifier"
 ) -> tuple[TextIO, set[str]]:
     """The file to write to, and the images it holds already (with resume)."""
     if path.exists() and not (resume or overwrite):
@@ -106,7 +106,7 @@ def open_output(
         raise UsageError(f"cannot write {path}: {error.strerror or error}.") from error
 
 
-def scores_shown(fmt: str, top: int | None) -> int | None:
+def scores_shown(fmt: Format, top: int | None) -> int | None:
     """How many labels get their scores: as many as asked for, else the best three, but all of them (None) in JSON."""
     return _BEST if top is None and fmt in ("table", "csv") else top
 

@@ -20,6 +20,20 @@ def read_plan(path: Path) -> dict[str, Any]:
         raise UsageError(f"the spec {path} is not UTF-8 text: {error}.") from error
 
 
+def override_plan(file: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a file, replaced by those given beside it; what followed from replaced ones is dropped."""
+    merged = {**file, **given}
+    if "seeds" in given:
+        merged.pop("seed", None)
+    if "dataset" in given:
+        merged.pop("fingerprint", None)
+    if "order" not in given and merged.get("method", RunSpec.method) != file.get("method", RunSpec.method):
+        merged.pop("order", None)  # each method has its own; a run's spec names that of the method it was run with
+    if "stop" in given:
+        merged.pop("stop_fingerprint", None)
+    return merged
+
+
 def plan_runs(values: Mapping[str, Any]) -> list[RunSpec]:
     """The runs that a RunSpec's values ask for; here `dataset` may be a suite or a list, and `seeds` a list."""
     check_keys(values, [*KEYS, "seeds"])

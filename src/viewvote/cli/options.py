@@ -1,0 +1,138 @@
+"""The options that commands share, in the groups of `--help`, and commands that take them as one dataclass."""
+
+from collections.abc import Callable
+from inspect import signature
+from typing import Annotated, Literal, TypeVar
+
+import typer
+
+from .completion import offer_methods, offer_models, offer_templates
+from .guard import guarded
+
+ASK = "What to ask"
+MODEL = "Model"
+VOTE = "Views and vote"
+OUTPUT = "Output"
+RUN = "Run"
+CLUSTER = "Cluster"
+
+# As viewvote.encoders.base and viewvote.views.sample have them, which load numpy.
+Augment = Literal["crops", "augmix"]
+Dtype = Literal["fp32", "fp16", "bf16"]
+Runtime = Literal["auto", "onnxruntime", "openvino"]
+Precision = Literal["auto", "fp32", "int8"]
+
+Options = TypeVar("Options")
+T = TypeVar("T")  # of an option's value: `eval` has `| None` where a spec file may give it
+
+TemplatesOption = Annotated[
+    T,
+    typer.Option(
+        metavar="SET|TEXT",
+        help="Template set, or a template with {}.",
+        autocompletion=offer_templates,
+        rich_help_panel=ASK,
+    ),
+]
+
+ModelOption = Annotated[
+    T,
+    typer.Option(
+        metavar="ID",
+        help="Model id; `viewvote models` lists them.",
+        show_default="pocket",
+        autocompletion=offer_models,
+        rich_help_panel=MODEL,
+    ),
+]
+TeacherOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ID",
+        help="A stronger model that votes on the kept views.",
+        autocompletion=offer_models,
+        rich_help_panel=MODEL,
+    ),
+]
+DeviceOption = Annotated[
+    T,
+    typer.Option(
+        metavar="NAME",
+        help="auto, cpu, cuda, cuda:1 or mps, for torch models.",
+        show_default="auto",
+        rich_help_panel=MODEL,
+    ),
+]
+DtypeOption = Annotated[T, typer.Option(help="For torch models.", show_default="fp32", rich_help_panel=MODEL)]
+RuntimeOption = Annotated[T, typer.Option(help="For ONNX packs.", show_default="auto", rich_help_panel=MODEL)]
+PrecisionOption = Annotated[T, typer.Option(help="For ONNX packs.", show_default="auto", rich_help_panel=MODEL)]
+
+MethodOption = Annotated[
+    T,
+    typer.Option(
+        metavar="NAME",
+        help="Method; `viewvote methods` lists them.",
+        show_default="zero",
+        autocompletion=offer_methods,
+        rich_help_panel=VOTE,
+    ),
+]
+SettingsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="A hyper-parameter of the method; may be repeated.", rich_help_panel=VOTE
+    ),
+]
+ViewsOption = Annotated[
+    T,
+    typer.Option(
+        metavar="N|adaptive",
+        help="Views per image, the whole and random crops; adaptive: as many as it needs, at most 64.",
+        show_default="64",
+        rich_help_panel=VOTE,
+    ),
+]
+KeepOption = Annotated[
+    float | None,
+    typer.Option(metavar="SHARE", help="Share of most confident views that decide.", rich_help_panel=VOTE),
+]
+StopOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="exact|FILE",
+        help="exact: leave out views that cannot change the answer; or thresholds of `viewvote calibrate-stop`.",
+        rich_help_panel=VOTE,
+    ),
+]
+DisagreementOption = Annotated[
+    float | None,
+    typer.Option(
+        metavar="RATE",
+        help="With adaptive views: accepted rate of other answers than with all views.",
+        show_default="0.01",
+        rich_help_panel=VOTE,
+    ),
+]
+AugmentOption = Annotated[
+    T,
+    typer.Option(
+        help="How views are drawn; augmix mixes crops as AugMix does.", show_default="crops", rich_help_panel=VOTE
+    ),
+]
+
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.")]
+
+
+def takes(options: type[Options]) -> Callable[[Callable[[Options], int | None]], Callable[..., None]]:
+    """A command whose options are the fields of the dataclass `options`; the function gets one, filled."""
+
+    def command_of(function: Callable[[Options], int | None]) -> Callable[..., None]:
+        @guarded
+        def command(**values: object) -> int | None:
+            return function(options(**values))
+
+        command.__name__, command.__doc__ = function.__name__, function.__doc__
+        command.__signature__ = signature(options)  # type: ignore[attr-defined]
+        return command
+
+    return command_of
