@@ -1,4 +1,4 @@
-"""The commands and their names."""
+"""The commands, their names, and their groups in `--help`."""
 
 from typing import Annotated
 
@@ -14,19 +14,23 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command(help=classify.HELP)(classify.classify)
-app.command("eval", help=evaluate.HELP)(evaluate.evaluate)
-app.command()(listing.models)
-app.command()(listing.methods)
-app.command()(listing.templates)
-app.add_typer(datasets.app, name="datasets")
-app.command(help=export.HELP)(export.export)
-app.command()(statistics.statistics)
-app.command(help=report.REPORT_HELP)(report.report)
-app.command()(report.metrics)
-app.command()(report.rescore)
-app.command(name="calibrate-stop", help=calibrate_stop.HELP)(calibrate_stop.calibrate_stop)
-app.command()(doctor.doctor)
+CLASSIFY = "Classify"
+EXPERIMENTS = "Experiments"
+MODELS = "Models of your own"
+
+app.command(help=classify.HELP, rich_help_panel=CLASSIFY)(classify.classify)
+app.command(rich_help_panel=CLASSIFY)(listing.models)
+app.command(rich_help_panel=CLASSIFY)(listing.methods)
+app.command(rich_help_panel=CLASSIFY)(listing.templates)
+app.command(rich_help_panel=CLASSIFY)(doctor.doctor)
+app.command("eval", help=evaluate.HELP, rich_help_panel=EXPERIMENTS)(evaluate.evaluate)
+app.add_typer(datasets.app, name="datasets", rich_help_panel=EXPERIMENTS)
+app.command(help=report.REPORT_HELP, rich_help_panel=EXPERIMENTS)(report.report)
+app.command(rich_help_panel=EXPERIMENTS)(report.metrics)
+app.command(rich_help_panel=EXPERIMENTS)(report.rescore)
+app.command(name="calibrate-stop", help=calibrate_stop.HELP, rich_help_panel=EXPERIMENTS)(calibrate_stop.calibrate_stop)
+app.command(help=export.HELP, rich_help_panel=MODELS)(export.export)
+app.command(rich_help_panel=MODELS)(statistics.statistics)
 
 
 def _version(value: bool) -> None:

@@ -1,16 +1,12 @@
 """`viewvote export`: a torch model written as a pack that runs without torch."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from .guard import complain, guarded
 
-if TYPE_CHECKING:
-    from ..prediction import ImageSpec, UInt8
-
-MOST_IMAGES = 64
 VIEWS_PER_IMAGE = 4
 VIEWS_PER_EXAMPLE = 16
 
@@ -38,12 +34,14 @@ def export(
     """Write a torch model as an ONNX pack."""
     from ..encoders import LoadOptions, load_encoder
     from ..encoders.export.pack import export_pack
+    from ..encoders.export.views import calibration_views
     from ..files import example_photos
     from ..sources import find_images
 
     encoder = load_encoder(model, LoadOptions(device="cpu"))
     paths = find_images(images, report=complain) if images else [str(path) for path in example_photos()]
-    views = _draw(encoder.image_spec, paths, n_views=VIEWS_PER_IMAGE if images else VIEWS_PER_EXAMPLE)
+    n_views = VIEWS_PER_IMAGE if images else VIEWS_PER_EXAMPLE
+    views = calibration_views(paths, encoder.image_spec, n_views=n_views, report=complain)
     report = export_pack(encoder, out, views=views, int8=int8, overwrite=overwrite)
     if quiet:
         return
@@ -55,25 +53,3 @@ def export(
     if report.int8 is not None:
         typer.echo(f"int8: {report.int8}")
     typer.echo(f'Use it with: viewvote classify IMAGE --labels "..." --model onnx:{report.folder}')
-
-
-def _draw(spec: "ImageSpec", paths: list[str], *, n_views: int) -> "UInt8":
-    """A few views of each image (views, size, size, 3); images that cannot be read are named and left out."""
-    import numpy as np
-
-    from ..errors import ImageError, UsageError
-    from ..images.photo import open_photo
-    from ..rng import sample_rng
-    from ..views.crops import render_views, sample_views
-
-    drawn = []
-    for path in paths[:: max(1, len(paths) // MOST_IMAGES)][:MOST_IMAGES]:
-        try:
-            photo = open_photo(path)
-            rng = sample_rng(seed=0, dataset="export", key=photo.key)
-            drawn.append(render_views(photo, sample_views(photo.size, spec, n_views=n_views, rng=rng), spec))
-        except ImageError as error:
-            complain(str(error))
-    if not drawn:
-        raise UsageError("none of the images can be read; give others with --images.")
-    return np.concatenate(drawn)
