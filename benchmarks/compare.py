@@ -23,7 +23,6 @@ from viewvote.encoders.text_head import TextHead, build_text_head
 from viewvote.labels.templates import resolve_templates
 from viewvote.methods import METHODS, ViewLogits
 from viewvote.methods.base import TrainingFreeMethod
-from viewvote.methods.marginal import Marginal
 from viewvote.methods.zero import Zero
 from viewvote.metrics.accuracy import wilson_interval
 from viewvote.metrics.calibration import reliability
@@ -34,7 +33,7 @@ VIEWS = 64
 METHODS_SHOWN = {
     "zero-shot": ("photo", METHODS.get("zero-shot")()),
     "ensemble": ("ensemble", METHODS.get("zero-shot")()),
-    "marginal": ("photo", Marginal()),
+    "marginal": ("photo", METHODS.get("marginal")()),
     "mean-logits": ("photo", METHODS.get("mean-logits")()),
     "mta": ("photo", METHODS.get("mta")()),
     "zero, keep 0.1": ("photo", Zero(keep=0.1)),
@@ -117,15 +116,15 @@ def measure(encoder: Encoder, bench: Benchmark, chosen: list[int], cache: Path) 
 def view_logits(encoder: Encoder, head: TextHead, features: NDArray[np.float32]) -> Iterator[ViewLogits]:
     """What a method decides on, one image (views, dim) at a time."""
     for one in features:
-        logits = head.logits(one, encoder)[None]
+        logits = head.logits(one, encoder)
         scale, bias = encoder.logit_scale, encoder.logit_bias
-        yield ViewLogits(logits, scale, bias, features=one[None], text=head.features)
+        yield ViewLogits(logits, scale, bias, features=one, text=head.features)
 
 
 def score(
     bench: Benchmark, chosen: list[int], title: str, method: TrainingFreeMethod, views: Iterable[ViewLogits]
 ) -> Row:
-    decisions = [decision for one in views for decision in method.decide(one)]
+    decisions = [method.decide(one) for one in views]
     return Row(
         bench.name,
         title,

@@ -60,7 +60,7 @@ def main() -> None:
         for one, label in zip(features, labels, strict=True):
             logits = head.logits(one, pack)
             for plain in (ZeroShot(), Zero()):
-                right[plain.name].append(plain.decide(ViewLogits(logits[None]))[0].index == label)
+                right[plain.name].append(plain.decide(ViewLogits(logits)).index == label)
             teacher = Teacher(SelfTaught(one), head.features, lambda kept: np.array(kept))
             pixels = np.zeros((0, 224, 224, 3), dtype=np.uint8)  # never looked at: only prompts are tuned
             episode = Episode(student, bench.classes, pixels, one, logits, head.features, teacher)

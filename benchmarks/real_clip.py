@@ -59,15 +59,15 @@ class Pair:
         said = {}
         for title, (templates, method) in METHODS_SHOWN.items():
             views = next(view_logits(self.teacher, self.heads[templates], known))
-            said[title] = method.decide(views)[0]
+            said[title] = method.decide(views)
         logits = self.heads["photo"].logits(known[0], self.teacher)
 
         def ask(kept: Int64) -> NDArray[np.float32]:
-            return logits[kept[0]][None]
+            return logits[kept]
 
         views = next(view_logits(self.student, self.student_head, seen))
         asked = ViewLogits(views.logits, views.logit_scale, views.logit_bias, teacher=ask)
-        said |= {title: method.decide(asked)[0] for title, method in CASCADES.items()}
+        said |= {title: method.decide(asked) for title, method in CASCADES.items()}
         answers = {t: [d.index, round(d.confidence, 4), round(d.probability, 4)] for t, d in said.items()}
         return {"image": self.key(place), "target": self.bench.labels[i], "answers": answers}
 

@@ -27,7 +27,6 @@ from viewvote.methods.zero import Zero
 from viewvote.metrics.accuracy import rate_of
 from viewvote.prediction import Float32
 from viewvote.stopping import Adaptive, StoppingRule
-from viewvote.vote import entropy_of, log_softmax
 
 
 @dataclass(frozen=True)
@@ -42,9 +41,9 @@ class Outcome:
 
 def stopped(logits: Float32, rule: StoppingRule, target: int, method: Zero) -> Outcome:
     """What the rule does with an image's logits (views, classes)."""
-    entropy, labels = entropy_of(log_softmax(logits)), logits.argmax(axis=1)
-    views = next(n for n in rule.rounds if n == len(logits) or rule.settled(labels[:n], entropy[:n]))
-    found, full = (method.decide(ViewLogits(logits[None, :n]))[0].index for n in (views, len(logits)))
+    seen = {n: ViewLogits(logits[:n]) for n in (*rule.rounds, len(logits))}
+    views = next(n for n in rule.rounds if n == len(logits) or rule.settled(seen[n].labels, seen[n].order))
+    found, full = (method.decide(seen[n]).index for n in (views, len(logits)))
     return Outcome(views, found == full, found == target, full == target)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from viewvote.errors import UsageError
-from viewvote.prediction import Box, ImageSpec, Prediction, Trace, ViewTrace, label_keys
+from viewvote.prediction import Box, ImageSpec, Prediction, Trace, ViewTable, ViewTrace, label_keys
 
 FIRST = ["path", "label", "index", "confidence", "scores", "votes", "tie_break", "method", "model", "timings"]
 CONTRACT = [*FIRST, "probability", "confidence_is", "views_used"]
@@ -30,10 +30,10 @@ def prediction(**changes):
     return Prediction(**(values | changes))
 
 
-VIEWS = (
-    ViewTrace(Box(0, 0, 10, 8.5), False, "dog", 0.1, 0.9, True),
-    ViewTrace(Box(1, 2, 3, 4), True, "cat", 1.0, 0.5, False),
+COLUMNS = ViewTable(
+    np.array([1, 0]), np.array([0.125, 1.0], np.float32), np.array([0.75, 0.5], np.float32), np.array([True, False])
 )
+VIEWS = COLUMNS.located([Box(0, 0, 10, 8.5), Box(1, 2, 3, 4)], [False, True], names=("cat", "dog", "rocket"))
 
 
 def test_the_public_keys_are_a_contract():
@@ -52,8 +52,8 @@ def test_to_dict_is_json_with_plain_numbers():
         "box": [0, 0, 10, 8.5],
         "flip": False,
         "label": "dog",
-        "entropy": 0.1,
-        "top_probability": 0.9,
+        "entropy": 0.125,
+        "top_probability": 0.75,
         "kept": True,
     }
 
@@ -85,6 +85,23 @@ def test_an_abstaining_prediction_keeps_its_best_guess():
 def test_kept_views_are_listed():
     assert prediction(trace=Trace(VIEWS)).kept == (0,)
     assert prediction().kept == ()
+
+
+def test_a_table_of_views_is_a_sequence_of_rows_with_names():
+    dog = ViewTrace(Box(0, 0, 10, 8.5), False, "dog", 0.125, 0.75, True)
+    cat = ViewTrace(Box(1, 2, 3, 4), True, "cat", 1.0, 0.5, False)
+    assert list(VIEWS) == [dog, cat]
+    assert (VIEWS[0], VIEWS[-1], len(VIEWS)) == (dog, cat, 2)
+    assert list(VIEWS[1:]) == [cat]
+    assert [type(value) for value in (VIEWS[1].entropy, VIEWS[1].kept)] == [float, bool]
+
+
+def test_tables_are_equal_where_every_column_and_place_is():
+    assert VIEWS[:] == VIEWS
+    assert VIEWS[:1] != VIEWS
+    assert COLUMNS != VIEWS
+    assert COLUMNS.located(VIEWS.boxes, VIEWS.flips, names=VIEWS.names) == VIEWS
+    assert list(VIEWS) != VIEWS
 
 
 def test_repeated_labels_stay_apart():

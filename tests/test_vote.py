@@ -50,18 +50,15 @@ def test_a_non_finite_logit_names_its_view(bad):
     logits[3, 1] = bad
     with pytest.raises(NonFiniteError, match="view 3 has a non-finite logit"):
         v.vote(logits)
-    with pytest.raises(NonFiniteError, match="view 3 of image 1"):
-        v.vote(np.stack([np.zeros((5, 3)), logits]))
+    logits[1, 2] = bad
+    with pytest.raises(NonFiniteError, match=r"view 1 has a non-finite logit \(2 such views\)"):
+        v.RankedViews(logits)
 
 
-@pytest.mark.parametrize("shape", [(3,), (0, 3), (3, 0), (2, 0, 3), (1, 2, 3, 4)])
+@pytest.mark.parametrize("shape", [(3,), (0, 3), (3, 0), (2, 4, 3)])
 def test_logits_of_another_shape_are_an_error(shape):
     with pytest.raises(UsageError, match="logits must be"):
         v.vote(np.zeros(shape))
-
-
-def test_no_image_at_all_is_an_empty_ballot():
-    assert len(v.vote(np.zeros((0, 4, 3)))) == 0
 
 
 def test_votes_are_integer_counts_of_the_kept_views():
@@ -71,28 +68,31 @@ def test_votes_are_integer_counts_of_the_kept_views():
     assert ballot.k == 3
     assert ballot.votes.dtype == np.int64
     assert ballot.votes.tolist() == [2, 1, 0]
-    assert ballot.kept.tolist() == [True, True, True, False, False]
-    assert int(ballot.winner) == 0
+    assert ballot.views.kept.tolist() == [True, True, True, False, False]
+    assert ballot.winner == 0
     assert ballot.tie_break is None
-    assert float(ballot.share) == pytest.approx(2 / 3)
-    assert bool(ballot.source_agrees)
-
-
-def test_the_source_view_may_disagree_with_the_winner():
-    logits = np.array([[1, 0], [0, 9], [0, 8]], dtype=np.float32)
-    ballot = v.vote(logits, keep=0.7)
-    assert int(ballot.winner) == 1
-    assert not bool(ballot.source_agrees)
-
-
-def test_the_marginal_is_the_mean_probability_of_the_kept_views():
-    logits = np.log(np.array([[0.9, 0.1], [0.8, 0.2], [0.5, 0.5]], dtype=np.float32))
-    ballot = v.vote(logits, keep=0.7)  # keeps views 0 and 1
-    np.testing.assert_allclose(ballot.marginal, [0.85, 0.15], atol=1e-6)
-    np.testing.assert_allclose(v.marginal(logits), [2.2 / 3, 0.8 / 3], atol=1e-6)
-    np.testing.assert_allclose(v.marginal(logits, np.array([2])), [0.5, 0.5], atol=1e-6)
+    assert ballot.share == pytest.approx(2 / 3)
 
 
 def test_top_probability_is_the_largest_probability_of_each_view():
     logits = np.log(np.array([[0.7, 0.3], [0.4, 0.6]], dtype=np.float32))
-    np.testing.assert_allclose(v.vote(logits, keep=1).top_probability, [0.7, 0.6], atol=1e-6)
+    np.testing.assert_allclose(v.vote(logits, keep=1).views.top_probability, [0.7, 0.6], atol=1e-6)
+
+
+def test_what_is_read_of_the_views_is_computed_once():
+    views = v.RankedViews(np.array([[1, 0], [0, 9], [0, 8]]))
+    assert views.logits.dtype == np.float32
+    assert views.labels.tolist() == [0, 1, 1]
+    assert views.order.tolist() == [1, 2, 0]
+    assert views.most_confident(0.7).tolist() == [1, 2]
+    assert views.kept(0.4).tolist() == [False, True, False]
+    ballot = v.vote(views, keep=0.7)
+    assert ballot.order is views.order
+    assert ballot.views.entropy is views.entropy
+
+
+def test_a_table_takes_its_kept_views_as_indices_or_as_a_mask():
+    views = v.RankedViews(np.eye(3))
+    by_index, by_mask = views.table(np.array([2, 0])), views.table(np.array([True, False, True]))
+    assert by_index == by_mask
+    assert by_index.kept.tolist() == [True, False, True]

@@ -1,19 +1,18 @@
-"""The words everyone uses: how a model wants its images, what a prediction is, and how both are written down."""
+"""What a classifier answers: a Prediction, the table of its views, and the JSON that both are written as."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .arrays import Bool as Bool
+from .arrays import Float32 as Float32
+from .arrays import Int64 as Int64
+from .arrays import UInt8 as UInt8
 from .errors import UsageError
-
-Float32 = NDArray[np.float32]
-Int64 = NDArray[np.int64]
-Bool = NDArray[np.bool_]
-UInt8 = NDArray[np.uint8]
 
 Interpolation = Literal["nearest", "bilinear", "bicubic", "lanczos"]
 ResizeMode = Literal["shortest", "squash"]
@@ -72,7 +71,7 @@ class Box:
 
 @dataclass(frozen=True)
 class ViewTrace:
-    """What one view saw and said."""
+    """One view of a prediction: where it looks, what it predicts, and whether it counted."""
 
     box: Box
     flip: bool
@@ -93,14 +92,77 @@ class ViewTrace:
         }
 
 
+@dataclass(frozen=True, eq=False)
+class ViewColumns:
+    """What views predict, as columns; the last axis is the views, in their order.
+
+    labels           the class with the largest logit
+    entropy          in nats; the lower, the more confident
+    top_probability  the probability of `labels`
+    kept             True for the views that decided
+    """
+
+    labels: Int64
+    entropy: Float32
+    top_probability: Float32
+    kept: Bool
+
+
+@dataclass(frozen=True, eq=False)
+class ViewTable(ViewColumns, Sequence[ViewTrace]):
+    """The views of one image, in view order; view 0 is the source view. Labels are class indices.
+
+    Where boxes, flips and names of classes are known (`located`), the table is also a sequence of `ViewTrace` rows.
+    """
+
+    boxes: tuple[Box, ...] = ()
+    flips: tuple[bool, ...] = ()
+    names: tuple[str, ...] = field(default=(), repr=False)
+
+    def located(self, boxes: Sequence[Box], flips: Sequence[bool], *, names: tuple[str, ...]) -> "ViewTable":
+        """The same table with where each view looks, and the names of the classes."""
+        return replace(self, boxes=tuple(boxes), flips=tuple(flips), names=names)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @overload
+    def __getitem__(self, position: int) -> ViewTrace: ...
+
+    @overload
+    def __getitem__(self, position: slice) -> "ViewTable": ...
+
+    def __getitem__(self, position: int | slice) -> "ViewTrace | ViewTable":
+        columns = self.labels[position], self.entropy[position], self.top_probability[position], self.kept[position]
+        if isinstance(position, slice):
+            return ViewTable(*columns, self.boxes[position], self.flips[position], self.names)
+        label, entropy, top, kept = columns
+        name = self.names[label]
+        return ViewTrace(self.boxes[position], self.flips[position], name, float(entropy), float(top), bool(kept))
+
+    def __iter__(self) -> Iterator[ViewTrace]:
+        columns = (column.tolist() for column in (self.labels, self.entropy, self.top_probability, self.kept))
+        for box, flip, label, entropy, top, kept in zip(self.boxes, self.flips, *columns, strict=True):
+            yield ViewTrace(box, flip, self.names[label], entropy, top, kept)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ViewTable):
+            return NotImplemented
+        columns = "labels", "entropy", "top_probability", "kept"
+        known = (self.boxes, self.flips, self.names) == (other.boxes, other.flips, other.names)
+        return known and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in columns)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 @dataclass(frozen=True)
 class Evidence:
     """The part of one image's logits that decides any vote: ties are only ever between classes some view predicts.
 
     candidates          classes that are the label of any view, and the source view's top five; ascending
     logits              of those classes (views, candidates), scaled; in a cascade the teacher's for the kept views
-    student_labels      what each view of the student says (views,)
-    teacher_labels      what the teacher says of the kept views, -1 for the others; None without a teacher
+    student_labels      the student's class of each view (views,)
+    teacher_labels      the teacher's class of the views it was asked about, -1 for the others; None without a teacher
     source_top          the student's best classes on the source view, best first
     source_probability  the probability of the first of them
     group_marginal      per view, the entropy of p-bar of it and the more confident views with the same label: a tied
@@ -128,7 +190,7 @@ class Trace:
     classifier was asked for it, the evidence from which other settings can be scored (not part of `to_dict`).
     """
 
-    views: tuple[ViewTrace, ...]
+    views: ViewTable
     marginal_before: Float32 | None = None  # (labels,)
     marginal_after: Float32 | None = None
     evidence: Evidence | None = None
@@ -186,7 +248,7 @@ class Prediction:
     @property
     def kept(self) -> tuple[int, ...]:
         """The indices of the kept views; empty without a trace."""
-        return tuple(i for i, view in enumerate(self.trace.views) if view.kept) if self.trace else ()
+        return tuple(np.flatnonzero(self.trace.views.kept).tolist()) if self.trace else ()
 
     def ranking(self, top: int | None = None) -> list[int]:
         """Label indices from best to worst; the winner is first even where a tie had to be broken."""

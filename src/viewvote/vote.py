@@ -1,18 +1,19 @@
 """Entropy, ranking, keeping, tallying and tie breaking (Sec. 3.2 and the appendix on ties): pure numpy, float32.
 
-Every function takes logits at the model's own scale (`logit_scale * cosine + logit_bias`), shaped (views, classes) for
-one image or (images, views, classes) for many; results carry the same leading axis.
+Every function takes the logits of one image's views at the model's own scale (`logit_scale * cosine + logit_bias`),
+shaped (views, classes).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .arrays import Bool, Float32, Int64
 from .errors import NonFiniteError, UsageError
-from .prediction import Bool, Float32, Int64
+from .prediction import ViewTable
 from .registry import unknown_name
 
 ZeroTemperature = Literal["exact", "eps-fp16", "eps-bf16", "eps-fp32"]
@@ -22,19 +23,16 @@ TIE_RULES: tuple[str, ...] = get_args(TieRule)
 
 
 def checked_logits(logits: ArrayLike) -> Float32:
-    """The logits as float32 (..., views, classes); a NaN or infinity is an error that names the view."""
+    """The logits as float32 (views, classes); a NaN or infinity raises NonFiniteError, which names the view."""
     array = np.asarray(logits)
-    if array.ndim not in (2, 3) or 0 in array.shape[-2:]:
-        raise UsageError(
-            f"logits must be (views, classes) or (images, views, classes) and not empty; got {array.shape}."
-        )
+    if array.ndim != 2 or 0 in array.shape:
+        raise UsageError(f"logits must be (views, classes) and not empty; got {array.shape}.")
     with np.errstate(over="ignore"):  # a float64 beyond float32 becomes infinite and is reported below
         array = array.astype(np.float32, copy=False)
-    bad = np.argwhere(~np.isfinite(array).all(axis=-1))
+    bad = np.flatnonzero(~np.isfinite(array).all(axis=-1))
     if len(bad):
-        where = f"view {bad[0][-1]}" + (f" of image {bad[0][0]}" if array.ndim == 3 else "")
         raise NonFiniteError(
-            f"{where} has a non-finite logit ({len(bad)} such views). The encoder's features are broken."
+            f"view {bad[0]} has a non-finite logit ({len(bad)} such views). The encoder's features are broken."
         )
     return array
 
@@ -52,12 +50,17 @@ def entropy_of(log_probabilities: Float32) -> Float32:
     return entropy
 
 
+def checked_keep(keep: float) -> float:
+    """The share of views that are kept; UsageError unless it is above 0 and at most 1."""
+    if not 0 < keep <= 1:
+        raise UsageError(f"keep must be above 0 and at most 1 (the share of views that vote); got {keep}.")
+    return keep
+
+
 def count_kept(n_views: int, keep: float) -> int:
     """How many views are kept: the truncated share, but at least one (64 views at 0.3 keep 19)."""
     # Differs: the authors' int(N * gamma) can be 0; see docs/differences.md.
-    if not 0 < keep <= 1:
-        raise UsageError(f"keep must be above 0 and at most 1 (the share of views that vote); got {keep}.")
-    return max(1, int(n_views * keep))
+    return max(1, int(n_views * checked_keep(keep)))
 
 
 def rank_by_confidence(entropy: Float32) -> Int64:
@@ -67,10 +70,7 @@ def rank_by_confidence(entropy: Float32) -> Int64:
 
 def tally(labels: Int64, n_classes: int) -> Int64:
     """Integer votes per class of the kept views (Sec. 3.2: the limit tau -> 0+ of the marginal)."""
-    images = labels.reshape(-1, labels.shape[-1])
-    offsets = np.arange(len(images), dtype=np.int64)[:, None] * n_classes
-    counts = np.bincount((images + offsets).ravel(), minlength=len(images) * n_classes)
-    return counts.reshape(*labels.shape[:-1], n_classes).astype(np.int64, copy=False)
+    return np.bincount(labels, minlength=n_classes).astype(np.int64, copy=False)
 
 
 def soft_tally(cosines: Float32, zero_temperature: str) -> Float32:
@@ -98,159 +98,149 @@ def round_to_bf16(values: Float32) -> Float32:
     return (rounded & np.uint32(0xFFFF0000)).view(np.float32)
 
 
-def marginal(logits: ArrayLike, kept: Int64 | None = None) -> Float32:
-    """The marginal p-bar at the model's temperature over the kept views (indices), or over all of them."""
-    array = checked_logits(logits)
-    if kept is not None:
-        array = np.take_along_axis(array, np.asarray(kept)[..., None], axis=-2)
-    p_bar: Float32 = np.exp(log_softmax(array)).mean(axis=-2)
-    return p_bar
+@dataclass(frozen=True, eq=False)
+class RankedViews:
+    """The views of one image and what every decision reads of them, each computed once, when it is first read.
+
+    Logits with a NaN or infinity raise NonFiniteError at construction.
+    """
+
+    logits: Float32  # (views, classes)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "logits", checked_logits(self.logits))
+
+    def __len__(self) -> int:
+        return len(self.logits)
+
+    @cached_property
+    def logp(self) -> Float32:
+        """Log-probabilities (views, classes)."""
+        return log_softmax(self.logits)
+
+    @cached_property
+    def entropy(self) -> Float32:
+        """Entropy in nats (views,)."""
+        return entropy_of(self.logp)
+
+    @cached_property
+    def order(self) -> Int64:
+        """View indices from most to least confident (views,)."""
+        return rank_by_confidence(self.entropy)
+
+    @cached_property
+    def labels(self) -> Int64:
+        """The class with the largest logit (views,)."""
+        labels: Int64 = self.logits.argmax(axis=-1)
+        return labels
+
+    @cached_property
+    def top_probability(self) -> Float32:
+        """The largest probability (views,)."""
+        top: Float32 = np.exp(self.logp.max(axis=-1))
+        return top
+
+    def most_confident(self, keep: float) -> Int64:
+        """The indices of the kept share of the views, most confident first."""
+        return self.order[: count_kept(len(self), keep)]
+
+    def kept(self, keep: float) -> Bool:
+        """True for the kept share of the views, in view order."""
+        return self._mask(self.most_confident(keep))
+
+    def table(self, kept: Int64 | Bool) -> ViewTable:
+        """The table of the views; `kept` are those that decided, as indices or as a mask."""
+        return ViewTable(self.labels, self.entropy, self.top_probability, self._mask(kept))
+
+    def _mask(self, kept: Int64 | Bool) -> Bool:
+        mask = np.zeros(len(self), dtype=np.bool_)
+        mask[kept] = True
+        return mask
 
 
 @dataclass(frozen=True)
 class Ballot:
-    """The whole vote; for a batch every field has a leading axis of images, and `ballot[i]` is one of them.
+    """The whole vote of one image.
 
-    labels, entropy, top_probability   of every view, in view order
+    views      the table of the views: in a cascade, labels and probabilities of the kept ones are the teacher's
     order      views from most to least confident; the first `k` are kept
-    kept       True for views that voted, in view order
     votes      per class: int64 counts, or float32 sums under an "eps-..." temperature
-    marginal   p-bar of the kept views at the model's temperature
     winner     the decided class
     tied       how many classes shared the lead (1: no tie)
-    rule       index in TIE_RULES of the rule that decided, -1 without a tie
+    tie_break  the rule that decided, None without a tie
     """
 
-    labels: Int64
-    entropy: Float32
-    top_probability: Float32
+    views: ViewTable
     order: Int64
     k: int
-    kept: Bool
     votes: NDArray[Any]
-    marginal: Float32
-    winner: Int64
-    tied: Int64
-    rule: Int64
-
-    def __getitem__(self, image: int) -> "Ballot":
-        if self.labels.ndim == 1:
-            raise UsageError("this ballot is of one image; only a ballot over a batch can be indexed.")
-        values = {name: value if name == "k" else value[image] for name, value in vars(self).items()}
-        return Ballot(**values)
-
-    def __len__(self) -> int:
-        return len(self.labels) if self.labels.ndim == 2 else 1
+    winner: int
+    tied: int
+    tie_break: str | None
 
     @property
-    def share(self) -> Float32:
+    def share(self) -> float:
         """The winner's share of the votes."""
-        won = np.take_along_axis(self.votes, np.asarray(self.winner)[..., None], axis=-1)[..., 0]
-        return np.asarray(won / self.k, dtype=np.float32)
-
-    @property
-    def source_agrees(self) -> Bool:
-        """Whether the source view (view 0) predicts the winner, i.e. plain zero-shot gives the same answer."""
-        return np.asarray(self.labels[..., 0] == self.winner)
-
-    @property
-    def tie_break(self) -> str | None:
-        """The rule that decided this one image, or None."""
-        return TIE_RULES[int(self.rule)] if int(self.rule) >= 0 else None
+        return float(np.float32(self.votes[self.winner] / self.k))
 
 
 def vote(
-    logits: ArrayLike,
+    views: RankedViews | ArrayLike,
     *,
     keep: float = 0.3,
     tie: str = "greedy",
     zero_temperature: str = "exact",
     logit_scale: float = 1.0,
     logit_bias: float = 0.0,
-    tie_draws: Sequence[float] | float | None = None,
+    tie_draw: float | None = None,
     teacher_logits: ArrayLike | None = None,
 ) -> Ballot:
-    """The vote of the confident views (Algorithm 1): rank by entropy, keep, tally, break ties.
+    """The vote of one image's confident views (Algorithm 1): rank by entropy, keep, tally, break ties.
 
+    `views` are logits (views, classes), or those already ranked.
     `logit_scale` and `logit_bias`, of the model that votes, turn its logits back into cosines and matter only under an
     "eps-..." temperature.
-    `tie_draws` holds one number in [0, 1) per image for the "random" rule.
-    `teacher_logits` (..., k, classes) are a stronger model's logits of the kept views, most confident first: then the
+    `tie_draw` is a number in [0, 1) for the "random" rule.
+    `teacher_logits` (k, classes) are a stronger model's logits of the kept views, most confident first: then the
     student only ranks (Sec. 4.1, group 3) and the teacher votes; discarded views still break ties with the student's.
     """
     if tie not in TIE_RULES:
         raise unknown_name("tie rule", tie, TIE_RULES)
-    scaled = checked_logits(logits)
-    single = scaled.ndim == 2
-    scaled = scaled[None] if single else scaled  # (images, views, classes)
-    n_images, n_views, n_classes = scaled.shape
-    k = count_kept(n_views, keep)
-    draws = _checked_draws(tie_draws, n_images) if tie == "random" else None
-
-    logp = log_softmax(scaled)
-    entropy = entropy_of(logp)  # (images, views)
-    order = rank_by_confidence(entropy)
-    kept = order[:, :k]
-    if teacher_logits is not None:
-        scaled = _with_teacher(scaled, kept, teacher_logits)
-        logp = log_softmax(scaled)
-    labels = scaled.argmax(axis=-1)
+    draw = _checked_draw(tie_draw) if tie == "random" else 0.0
+    student = views if isinstance(views, RankedViews) else RankedViews(np.asarray(views))
+    order, kept = student.order, student.most_confident(keep)
+    voting = student if teacher_logits is None else _with_teacher(student, kept, teacher_logits)
+    n_classes = voting.logits.shape[1]
     if zero_temperature == "exact":
-        votes: NDArray[Any] = tally(np.take_along_axis(labels, kept, axis=1), n_classes)
+        votes: NDArray[Any] = tally(voting.labels[kept], n_classes)
     else:
-        cosines = (np.take_along_axis(scaled, kept[..., None], axis=1) - np.float32(logit_bias)) / np.float32(
-            logit_scale
-        )
+        cosines = (voting.logits[kept] - np.float32(logit_bias)) / np.float32(logit_scale)
         votes = soft_tally(cosines, zero_temperature)
-
-    winner = votes.argmax(axis=-1)
-    tied = (votes == votes.max(axis=-1, keepdims=True)).sum(axis=-1)
-    rule = np.full(n_images, -1, dtype=np.int64)
-    for i in np.flatnonzero(tied > 1):
-        candidates = np.flatnonzero(votes[i] == votes[i].max())
-        draw = float(draws[i]) if draws is not None else 0.0
-        winner[i], used = break_tie(candidates, scaled[i], labels[i], order[i], k=k, rule=tie, draw=draw)
-        rule[i] = TIE_RULES.index(used)
-
-    mask = np.zeros((n_images, n_views), dtype=np.bool_)
-    np.put_along_axis(mask, kept, True, axis=1)
-    ballot = Ballot(
-        labels=labels,
-        entropy=entropy,
-        top_probability=np.exp(logp.max(axis=-1)),
-        order=order,
-        k=k,
-        kept=mask,
-        votes=votes,
-        marginal=np.exp(np.take_along_axis(logp, kept[..., None], axis=1)).mean(axis=1),
-        winner=winner,
-        tied=tied.astype(np.int64),
-        rule=rule,
-    )
-    return ballot[0] if single else ballot
+    leaders = np.flatnonzero(votes == votes.max())
+    winner, rule = int(leaders[0]), None
+    if len(leaders) > 1:
+        winner, rule = break_tie(leaders, voting.logits, voting.labels, order, k=len(kept), rule=tie, draw=draw)
+    table = replace(voting.table(kept), entropy=student.entropy)
+    return Ballot(table, order, len(kept), votes, winner, len(leaders), rule)
 
 
-def _with_teacher(student: Float32, kept: Int64, teacher_logits: ArrayLike) -> Float32:
-    """The student's logits with the rows of the kept views replaced by the teacher's."""
+def _with_teacher(student: RankedViews, kept: Int64, teacher_logits: ArrayLike) -> RankedViews:
+    """The student's views with the logits of the kept ones replaced by the teacher's."""
     teacher = checked_logits(teacher_logits)
-    teacher = teacher[None] if teacher.ndim == 2 else teacher
-    expected = (*kept.shape, student.shape[-1])
+    expected = (len(kept), student.logits.shape[1])
     if teacher.shape != expected:
-        raise UsageError(f"teacher_logits must be (images, kept, classes) = {expected}; got {teacher.shape}.")
-    combined = student.copy()
-    np.put_along_axis(combined, kept[..., None], teacher, axis=1)
-    return combined
+        raise UsageError(f"teacher_logits must be (kept, classes) = {expected}; got {teacher.shape}.")
+    combined = student.logits.copy()
+    combined[kept] = teacher
+    return RankedViews(combined)
 
 
-def _checked_draws(tie_draws: Sequence[float] | float | None, n_images: int) -> NDArray[np.float64]:
-    if tie_draws is None:
+def _checked_draw(tie_draw: float | None) -> float:
+    if tie_draw is None or not 0 <= tie_draw < 1:
         raise UsageError(
-            'the "random" tie rule needs tie_draws, one number in [0, 1) per image, so that it can be repeated.'
+            f'the "random" tie rule needs tie_draw, a number in [0, 1), so that it can be repeated; got {tie_draw!r}.'
         )
-    draws = np.atleast_1d(np.asarray(tie_draws, dtype=np.float64))
-    if draws.shape != (n_images,) or not ((draws >= 0) & (draws < 1)).all():
-        raise UsageError(f"tie_draws must be {n_images} number(s) in [0, 1); got {tie_draws!r}.")
-    return draws
+    return tie_draw
 
 
 def break_tie(
@@ -287,7 +277,7 @@ def break_tie(
 
 
 def _group_entropy(logits: Float32, rule: str) -> float:
-    """Entropy of what the views of one class say together: their mean probabilities, or their mean logits."""
+    """Entropy of the views of one class taken together: of their mean probabilities, or of their mean logits."""
     if rule == "group-logits":
         return float(entropy_of(log_softmax(logits.mean(axis=0))))
     with np.errstate(divide="ignore"):  # a class that no view gives any probability has log 0

@@ -24,7 +24,7 @@ def random_cosines(seed, *, views=64, classes=7, dtype=np.float32):
 
 def ours(method, cosines):
     logits = cosines.astype(np.float32) * np.float32(SCALE)
-    return method.decide(ViewLogits(logits=logits[None], logit_scale=SCALE))[0]
+    return method.decide(ViewLogits(logits=logits, logit_scale=SCALE))
 
 
 @pytest.mark.parametrize("views", [10, 16, 64])

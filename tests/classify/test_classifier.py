@@ -76,6 +76,20 @@ def test_a_method_object_and_keep():
         Classifier("toy", labels=["red"], method="zero-shot", keep=0.5)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (Zero, r"method is the class Zero; give an object of it: Zero\(\)"),
+        (object(), "method is of type object; expected a name .*zero-shot.* or an object of a class that inherits"),
+        (3, "method is of type int"),
+        (ToyEncoder(), "method is of type ToyEncoder"),
+    ],
+)
+def test_an_object_that_is_no_method_is_an_error_at_construction(wrong, message):
+    with pytest.raises(UsageError, match=message):
+        Classifier("toy", labels=["red"], method=wrong)
+
+
 def test_random_ties_are_repeatable():
     make = lambda: Classifier("toy", labels=["red", "green"], method=Zero(keep=1.0, tie="random"), n_views=4)  # noqa: E731
     images = [draw_photo(60, 40, seed=i) for i in range(10)]

@@ -8,7 +8,7 @@ from viewvote import Classifier
 from viewvote.classify.evidence import gather_evidence
 from viewvote.errors import UsageError
 from viewvote.views.sample import Keyed
-from viewvote.vote import break_tie, vote
+from viewvote.vote import RankedViews, break_tie, vote
 
 RNG = np.random.default_rng(5)
 
@@ -21,7 +21,7 @@ def test_candidates_are_the_labels_of_all_views_and_the_top_five_of_the_source()
     logits = np.zeros((3, 9), np.float32)
     logits[0] = [9, 8, 7, 6, 5, 0, 0, 0, 0]
     logits[1, 7] = logits[2, 6] = 3
-    evidence = gather_evidence(logits, tie_draw=0.25)
+    evidence = gather_evidence(RankedViews(logits), tie_draw=0.25)
     assert evidence.candidates.tolist() == [0, 1, 2, 3, 4, 6, 7]
     assert evidence.logits.tolist() == logits[:, [0, 1, 2, 3, 4, 6, 7]].tolist()
     assert evidence.source_top.tolist() == [0, 1, 2, 3, 4]
@@ -45,9 +45,9 @@ def naive_group_entropy(logits, rule):
 def test_group_entropies_are_those_of_the_views_of_one_label_up_to_each_rank():
     for _ in range(20):
         logits = draw_logits()
-        ballot, evidence = vote(logits), gather_evidence(logits, tie_draw=0.0)
+        ballot, evidence = vote(logits), gather_evidence(RankedViews(logits), tie_draw=0.0)
         for rank, view in enumerate(ballot.order):
-            mates = [v for v in ballot.order[: rank + 1] if ballot.labels[v] == ballot.labels[view]]
+            mates = [v for v in ballot.order[: rank + 1] if ballot.views.labels[v] == ballot.views.labels[view]]
             assert evidence.group_marginal[view] == pytest.approx(
                 naive_group_entropy(logits[mates], "group-marginal"), abs=1e-4
             )
@@ -61,7 +61,7 @@ def test_the_last_kept_view_of_each_tied_class_decides_the_group_rules(rule):
     ties = 0
     for _ in range(300):
         logits = draw_logits(views=12, classes=8, spread=1.5)
-        evidence = gather_evidence(logits, tie_draw=0.0)
+        evidence = gather_evidence(RankedViews(logits), tie_draw=0.0)
         score = evidence.group_marginal if rule == "group-marginal" else evidence.group_logits
         for keep in (0.2, 0.5, 1.0):
             ballot = vote(logits, keep=keep)
@@ -70,8 +70,8 @@ def test_the_last_kept_view_of_each_tied_class_decides_the_group_rules(rule):
                 continue
             ties += 1
             kept = ballot.order[: ballot.k]
-            last = {c: [v for v in kept if ballot.labels[v] == c][-1] for c in tied}
-            expected, _ = break_tie(tied, logits, ballot.labels, ballot.order, k=ballot.k, rule=rule)
+            last = {c: [v for v in kept if ballot.views.labels[v] == c][-1] for c in tied}
+            expected, _ = break_tie(tied, logits, ballot.views.labels, ballot.order, k=ballot.k, rule=rule)
             assert min(tied, key=lambda c: score[last[c]]) == expected
     assert ties > 100
 
@@ -79,7 +79,9 @@ def test_the_last_kept_view_of_each_tied_class_decides_the_group_rules(rule):
 def test_in_a_cascade_the_kept_rows_are_the_teachers():
     student, teacher = draw_logits(), draw_logits()
     kept = vote(student).order[:7]
-    evidence = gather_evidence(student, tie_draw=0.0, kept=kept, teacher_logits=teacher[kept])
+    evidence = gather_evidence(
+        RankedViews(student), tie_draw=0.0, teacher=dict(zip(kept.tolist(), teacher[kept], strict=True))
+    )
     assert evidence.teacher_labels[kept].tolist() == teacher[kept].argmax(axis=1).tolist()
     assert (np.delete(evidence.teacher_labels, kept) == -1).all()
     assert evidence.student_labels.tolist() == student.argmax(axis=1).tolist()
@@ -102,8 +104,8 @@ def test_a_classifier_gathers_it_when_asked_and_never_writes_it_out():
 
 def test_a_cascade_hands_on_what_the_teacher_said():
     prediction = Classifier("toy", labels=["red", "green"], n_views=8, teacher="toy", evidence=True)(draw_photo(60, 45))
-    told = prediction.trace.evidence.teacher_labels
-    assert np.flatnonzero(told >= 0).tolist() == list(prediction.kept)
+    asked = prediction.trace.evidence.teacher_labels
+    assert np.flatnonzero(asked >= 0).tolist() == list(prediction.kept)
 
 
 def test_views_of_a_keyed_image_depend_on_dataset_and_key():

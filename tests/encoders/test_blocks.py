@@ -10,7 +10,7 @@ pytest.importorskip("open_clip")
 
 from tests.encoders.torch.tiny_torch import write_open_clip
 from viewvote import Classifier, LoadOptions, ToyEncoder, load_encoder
-from viewvote.classify.image_task import encode_units
+from viewvote.classify.scheduler import encode_units
 
 pytestmark = pytest.mark.torch
 LABELS = ["cat", "dog", "red fox", "sea lion", "ship"]

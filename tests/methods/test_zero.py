@@ -57,7 +57,7 @@ def cases(n, *, coarse):
 @pytest.mark.parametrize("keep", [0.1, 0.3, 1.0])
 def test_zero_agrees_with_the_paper(coarse, keep):
     for logits in cases(300, coarse=coarse):
-        (decision,) = Zero(keep=keep).decide(ViewLogits(logits[None], logit_scale=100))
+        decision = Zero(keep=keep).decide(ViewLogits(logits, logit_scale=100))
         assert decision.index == paper_zero(logits, keep)
 
 
@@ -65,7 +65,7 @@ def test_zero_agrees_with_the_paper(coarse, keep):
 @pytest.mark.parametrize("keep", [0.1, 0.3])
 def test_compat_agrees_with_the_authors_code(coarse, keep):
     for logits in cases(300, coarse=coarse):
-        (decision,) = Zero(keep=keep, compat="paper").decide(ViewLogits(logits[None], logit_scale=100))
+        decision = Zero(keep=keep, compat="paper").decide(ViewLogits(logits, logit_scale=100))
         assert decision.index == authors_zero(logits, keep, 100)
 
 
@@ -73,25 +73,25 @@ def test_compat_ranks_by_rounded_cosines():
     # cosines whose steps fp16 does not see (2^-13 between 1/8 and 1/4): the second view is the more confident one, but
     # after rounding the two are equally so, and the first comes first
     cosines = np.array([[0.2, 0.1], [0.1, 0.20001]], dtype=np.float32)
-    views = ViewLogits(100 * cosines[None], logit_scale=100)
-    assert Zero(keep=0.5, zero_temperature="eps-fp16").decide(views)[0].index == 1
-    assert Zero(keep=0.5, compat="paper").decide(views)[0].index == 0
+    views = ViewLogits(100 * cosines, logit_scale=100)
+    assert Zero(keep=0.5, zero_temperature="eps-fp16").decide(views).index == 1
+    assert Zero(keep=0.5, compat="paper").decide(views).index == 0
 
 
 def test_the_two_differ_where_a_lead_is_worth_less_than_a_vote():
     # two views lead by a hair for class 0, one by far for class 1: two votes to one, but 1.47 soft votes to 1.53
     cosines = np.array([[0.126, 0.125], [0.126, 0.125], [0.1, 0.2]], dtype=np.float32)
-    views = ViewLogits(100 * cosines[None], logit_scale=100)
-    assert Zero(keep=1.0).decide(views)[0].index == 0
-    assert Zero(keep=1.0, compat="paper").decide(views)[0].index == 1
+    views = ViewLogits(100 * cosines, logit_scale=100)
+    assert Zero(keep=1.0).decide(views).index == 0
+    assert Zero(keep=1.0, compat="paper").decide(views).index == 1
 
 
 def test_the_last_resort_is_the_next_views_largest_tied_logit():
     # 0 and 1 tie exactly among the kept; both discarded views say 2, and the first of them prefers 1 to 0
     cosines = np.array([[1, 0, 0], [0, 1, 0], [0, 0.25, 0.5], [0.3, 0, 0.4]], dtype=np.float32)
-    views = ViewLogits(100 * cosines[None], logit_scale=100)
-    assert Zero(keep=0.5, compat="paper").decide(views)[0].index == 1
-    assert Zero(keep=0.5).decide(views)[0].index == 0
+    views = ViewLogits(100 * cosines, logit_scale=100)
+    assert Zero(keep=0.5, compat="paper").decide(views).index == 1
+    assert Zero(keep=0.5).decide(views).index == 0
 
 
 @pytest.mark.parametrize("wrong", [{"keep": 0}, {"compat": "paper", "tie": "random"}])
@@ -114,11 +114,11 @@ def test_an_unknown_compat_is_an_error():
 
 def test_a_teachers_soft_votes_are_at_the_teachers_own_scale():
     """A lead of 0.001 earns 0.74 of a vote (zero-spec D2), whatever the scale and bias of the student are."""
-    student = np.array([[[9.0, 0.0], [1.0, 0.0]]], dtype=np.float32)
-    teacher = np.array([[[100 * 0.126 - 10, 100 * 0.125 - 10]]], dtype=np.float32)
+    student = np.array([[9.0, 0.0], [1.0, 0.0]], dtype=np.float32)
+    teacher = np.array([[100 * 0.126 - 10, 100 * 0.125 - 10]], dtype=np.float32)
     views = ViewLogits(
         student, logit_scale=29.5, logit_bias=3.0, teacher=lambda _: teacher, teacher_scale=100.0, teacher_bias=-10.0
     )
     for method in (Zero(keep=0.5, zero_temperature="eps-fp16"), Zero(keep=0.5, compat="paper")):
-        (decision,) = method.decide(views)
+        decision = method.decide(views)
         assert decision.votes == pytest.approx([0.74, 0.26], abs=0.02)

@@ -11,7 +11,7 @@ from viewvote.errors import UsageError
 from viewvote.metrics.replay import calibrate, exact_views, joined, outcome, replay
 from viewvote.stopping import Confident, Exact
 from viewvote.stopping.thresholds import FALLS, STARTS, choose_thresholds, falling, most_differing, stopped_at
-from viewvote.vote import vote
+from viewvote.vote import RankedViews, vote
 
 VIEWS = 32
 ROUNDS = (4, 8, 12, 16, 24, 32)
@@ -32,11 +32,16 @@ def records(images, tmp_path_factory):
     return write_records(path, [voted_record(one, key=f"k{i}", target=i % 6) for i, one in enumerate(images)])
 
 
+def settles(rule, logits):
+    views = RankedViews(logits)
+    return rule.settled(views.labels, views.order)
+
+
 def test_answers_and_shares_are_those_of_the_first_views(images, records):
     replayed = replay(records, keep=0.3)
     assert replayed.rounds == ROUNDS
     for i, logits in enumerate(images):
-        assert replayed.answers[i].tolist() == [int(vote(logits[:n]).winner) for n in ROUNDS]
+        assert replayed.answers[i].tolist() == [vote(logits[:n]).winner for n in ROUNDS]
 
 
 @pytest.mark.parametrize(
@@ -47,11 +52,10 @@ def test_the_outcome_is_what_the_rule_does_image_by_image(images, records, thres
     rule = Confident(ROUNDS, thresholds, 0.3)
     used, answers = [], []
     for logits in images:
-        whole = vote(logits)
-        n = next((n for n in ROUNDS[:-1] if rule.settled(whole.labels[:n], whole.entropy[:n])), 32)
+        n = next((n for n in ROUNDS[:-1] if settles(rule, logits[:n])), 32)
         used.append(n)
-        answers.append(int(vote(logits[:n]).winner))
-    full = [int(vote(logits).winner) for logits in images]
+        answers.append(vote(logits[:n]).winner)
+    full = [vote(logits).winner for logits in images]
     found = outcome(replay(records), thresholds)
     assert found.views == np.mean(used)
     assert found.agreement.value == np.mean(np.equal(answers, full))
@@ -187,9 +191,6 @@ def test_records_of_early_stops_cascades_and_nothing_are_refused(images, tmp_pat
 
 def test_the_views_of_the_exact_rule_are_counted(images, records):
     rule = Exact(VIEWS, 1.0)
-    used = []
-    for logits in images:
-        whole = vote(logits)
-        used.append(next((n for n in rule.rounds if rule.settled(whole.labels[:n], whole.entropy[:n])), VIEWS))
+    used = [next((n for n in rule.rounds if settles(rule, logits[:n])), VIEWS) for logits in images]
     assert min(used) < VIEWS
     assert exact_views(records, keep=1.0) == np.mean(used)

@@ -12,7 +12,7 @@ from viewvote.errors import UsageError
 from viewvote.metrics.rescore import GROUP_RULES, Setting, rescore, zero_shot_answers
 from viewvote.records.columns import column_pieces, read_columns
 from viewvote.records.record import failed_record
-from viewvote.vote import TIE_RULES, count_kept, vote
+from viewvote.vote import TIE_RULES, RankedViews, vote
 
 VIEWS = 12
 KEEPS = (0.1, 0.3, 0.5, 0.75, 1.0)
@@ -28,6 +28,16 @@ def recorded(tmp_path, logits, *, teacher=None, keep=0.3):
     return write_records(tmp_path / "records.jsonl", rows)
 
 
+def ballots_of(logits, *, keep, tie, teacher=None):
+    """The vote of each image on its full logits; a teacher's logits are those of all views."""
+    found = []
+    for i, (one, draw) in enumerate(zip(logits, DRAWS, strict=False)):
+        views = RankedViews(one)
+        asked = None if teacher is None else teacher[i][views.most_confident(keep)]
+        found.append(vote(views, keep=keep, tie=tie, tie_draw=draw, teacher_logits=asked))
+    return found
+
+
 DRAWS = np.random.default_rng(9).random(500).tolist()
 
 
@@ -40,11 +50,11 @@ def test_every_keep_and_number_of_views_is_the_vote_on_the_full_logits(tmp_path,
     asked = [Setting(n, keep, tie) for n in views for keep in KEEPS]
     ties = 0
     for setting, answers in zip(asked, rescore(path, asked), strict=True):
-        ballot = vote(logits[:, : setting.views], keep=setting.keep, tie=tie, tie_draws=DRAWS[:120])
-        assert answers.index.tolist() == ballot.winner.tolist(), setting
-        assert answers.confidence.tolist() == ballot.share.tolist()
-        assert answers.tied.tolist() == (ballot.tied > 1).tolist()
-        assert answers.correct.tolist() == (ballot.winner == np.arange(120) % 3).tolist()
+        ballots = ballots_of(logits[:, : setting.views], keep=setting.keep, tie=tie)
+        assert answers.index.tolist() == [ballot.winner for ballot in ballots], setting
+        assert answers.confidence.tolist() == [ballot.share for ballot in ballots]
+        assert answers.tied.tolist() == [ballot.tied > 1 for ballot in ballots]
+        assert answers.correct.tolist() == [ballot.winner == i % 3 for i, ballot in enumerate(ballots)]
         ties += int(answers.tied.sum())
     assert ties > 50
 
@@ -64,9 +74,9 @@ def test_any_image_is_decided_as_the_vote_decides_it(tmp_path_factory, seed, vie
     logits = rng.integers(-2, 3, size=(4, views, classes)).astype(np.float32)
     path = recorded(tmp_path_factory.mktemp("records"), logits)
     fewer = data.draw(st.integers(1, views))
-    ballot = vote(logits[:, :fewer], keep=keep, tie=tie, tie_draws=DRAWS[:4])
+    ballots = ballots_of(logits[:, :fewer], keep=keep, tie=tie)
     (answers,) = rescore(path, [Setting(fewer, keep, tie)])
-    assert answers.index.tolist() == ballot.winner.tolist()
+    assert answers.index.tolist() == [ballot.winner for ballot in ballots]
 
 
 @pytest.mark.parametrize("tie", TIE_RULES)
@@ -76,10 +86,8 @@ def test_a_cascade_is_rescored_with_what_its_teacher_said(tmp_path, tie):
     path = recorded(tmp_path, student, teacher=teacher, keep=0.75)
     for keep in (0.2, 0.5, 0.75):
         (answers,) = rescore(path, [Setting(VIEWS, keep, tie)])
-        kept = vote(student, keep=keep).order[:, : count_kept(VIEWS, keep)]
-        asked = np.take_along_axis(teacher, kept[..., None], axis=1)
-        ballot = vote(student, keep=keep, tie=tie, tie_draws=DRAWS[:80], teacher_logits=asked)
-        assert answers.index.tolist() == ballot.winner.tolist()
+        ballots = ballots_of(student, keep=keep, tie=tie, teacher=teacher)
+        assert answers.index.tolist() == [ballot.winner for ballot in ballots]
     with pytest.raises(UsageError, match="teacher was asked about fewer"):
         rescore(path, [Setting(VIEWS, 1.0, tie)])
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 
 from viewvote.classify.evidence import gather_evidence
-from viewvote.prediction import Box, Prediction, Trace, ViewTrace
+from viewvote.prediction import Prediction, Trace
 from viewvote.records.record import Record, record_of
-from viewvote.vote import vote
+from viewvote.vote import RankedViews, log_softmax, vote
 
 TIMINGS = {"read": 0.01, "render": 0.02, "encode": 0.03, "decide": 0.04, "total": 0.1}
 
@@ -22,32 +22,25 @@ def draw_logits(rng, *, views=12, classes=9, hard=2.0):
 
 def voted_record(logits, *, key="k", target=0, draw=0.5, keep=0.3, tie="greedy", teacher=None) -> Record:
     """The record of ZERO's answer; `teacher` are a second model's logits of all views, asked about the kept ones."""
-    order = vote(logits, keep=keep).order
-    kept = order[: vote(logits, keep=keep).k]
-    asked = {} if teacher is None else {"kept": kept, "teacher_logits": teacher[kept]}
-    ballot = vote(logits, keep=keep, tie=tie, tie_draws=draw, teacher_logits=None if teacher is None else teacher[kept])
+    views = RankedViews(logits)
+    kept = views.most_confident(keep)
+    asked = None if teacher is None else dict(zip(kept.tolist(), teacher[kept], strict=True))
+    ballot = vote(views, keep=keep, tie=tie, tie_draw=draw, teacher_logits=None if teacher is None else teacher[kept])
     labels = tuple(f"class {i}" for i in range(logits.shape[1]))
-    rows = zip(
-        ballot.labels.tolist(),
-        ballot.entropy.tolist(),
-        ballot.top_probability.tolist(),
-        ballot.kept.tolist(),
-        strict=True,
-    )
-    views = tuple(ViewTrace(Box(0, 0, 1, 1), False, labels[c], entropy, top, k) for c, entropy, top, k in rows)
+    marginal = np.exp(log_softmax((logits if teacher is None else teacher)[kept])).mean(axis=0)
     prediction = Prediction(
         labels=labels,
-        index=int(ballot.winner),
-        confidence=float(ballot.share),
+        index=ballot.winner,
+        confidence=ballot.share,
         confidence_is="vote share",
-        probability=float(ballot.marginal[ballot.winner]),
+        probability=float(marginal[ballot.winner]),
         scores=np.asarray(ballot.votes / ballot.k, dtype=np.float32),
         votes=ballot.votes,
         method="zero",
         model="toy",
         tie_break=ballot.tie_break,
         timings=TIMINGS,
-        trace=Trace(views, evidence=gather_evidence(logits, tie_draw=draw, **asked)),
+        trace=Trace(ballot.views, evidence=gather_evidence(views, tie_draw=draw, teacher=asked)),
     )
     return record_of(prediction, key=key, target=target)
 

@@ -11,7 +11,7 @@ from tests.conftest import draw_photo
 from viewvote import Classifier
 from viewvote.classify.evidence import gather_evidence
 from viewvote.errors import RecordError, UnreadableImageError
-from viewvote.prediction import Box, Prediction, Trace, ViewTrace
+from viewvote.prediction import Prediction, Trace
 from viewvote.records.record import (
     Record,
     failed_record,
@@ -21,6 +21,7 @@ from viewvote.records.record import (
     unpack_floats,
     without_timings,
 )
+from viewvote.vote import RankedViews
 
 KEYS = [
     "key",
@@ -68,15 +69,24 @@ def test_a_record_holds_what_the_prediction_said():
     record = record_of(prediction, key="a.jpg", target=2)
     assert (record.index, record.correct, record.stop) == (prediction.index, prediction.index == 2, "all views")
     assert record.votes == {c: n for c, n in enumerate(prediction.votes.tolist()) if n}
-    assert sorted(record.views.kept) == list(prediction.kept)
-    ranked = [prediction.trace.views[i].entropy for i in record.views.kept]
-    assert ranked == sorted(ranked)
-    assert np.float32(record.views.entropy).tolist() == [v.entropy for v in prediction.trace.views]
+    assert np.flatnonzero(record.views.kept).tolist() == list(prediction.kept)
+    assert record.views.entropy.tolist() == [v.entropy for v in prediction.trace.views]
     assert record.views_used == 8
     evidence = prediction.trace.evidence
     assert (unpack_floats(record.logits).reshape(8, -1) == evidence.logits).all()
     assert record.tie_draw == evidence.tie_draw
     assert list(record.timings) == ["read", "render", "encode", "decide", "total"]
+
+
+def test_views_are_written_as_lists_with_the_kept_ones_most_confident_first():
+    prediction = predict(keep=0.5)
+    written = json.loads(record_of(prediction, key="a.jpg", target=2).to_line())["views"]
+    assert list(written) == ["labels", "entropy", "top_probability", "kept"]
+    assert sorted(written["kept"]) == list(prediction.kept)
+    assert len(written["kept"]) == 4
+    ranked = [written["entropy"][i] for i in written["kept"]]
+    assert ranked == sorted(ranked)
+    assert np.float32(written["entropy"]).tolist() == [v.entropy for v in prediction.trace.views]
 
 
 def test_without_timings_two_runs_of_one_image_are_the_same_bytes():
@@ -93,7 +103,7 @@ def test_a_failure_is_a_record_without_an_answer():
 
 def test_a_cascade_keeps_what_both_models_said():
     record = record_of(predict(teacher="toy"), key="a.jpg", target=0)
-    assert {i for i, label in enumerate(record.teacher_labels) if label >= 0} == set(record.views.kept)
+    assert {i for i, label in enumerate(record.teacher_labels) if label >= 0} == set(np.flatnonzero(record.views.kept))
     assert len(record.views.labels) == 8
 
 
@@ -109,8 +119,7 @@ def test_methods_without_votes_and_predictions_without_evidence_are_recorded_too
 
 def voted(scores, logits, index):
     votes = np.array(scores, dtype=np.int64)
-    evidence = gather_evidence(np.array(logits, np.float32), tie_draw=0.5)
-    view = ViewTrace(Box(0, 0, 1, 1), False, "c0", 0.1, 0.9, True)
+    views = RankedViews(np.array(logits))
     return Prediction(
         labels=tuple(f"c{i}" for i in range(len(scores))),
         index=index,
@@ -121,7 +130,7 @@ def voted(scores, logits, index):
         votes=votes,
         method="zero",
         model="toy",
-        trace=Trace((view,) * len(logits), evidence=evidence),
+        trace=Trace(views.table(views.order), evidence=gather_evidence(views, tie_draw=0.5)),
     )
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from viewvote.errors import UsageError
 from viewvote.stopping import Confident, Exact
 from viewvote.stopping.rules import adaptive_rounds, aligned_rounds, leader_support
-from viewvote.vote import TIE_RULES, count_kept, vote
+from viewvote.vote import TIE_RULES, RankedViews, count_kept, vote
 
 CLASSES = 4
 SHARPEST = 40.0
@@ -31,19 +31,19 @@ def logits_of(views):
 
 
 def settled_after(rule, logits, n):
-    ballot = vote(logits, keep=rule.keep)
-    return rule.settled(ballot.labels[:n], ballot.entropy[:n])
+    views = RankedViews(logits[:n])
+    return rule.settled(views.labels, views.order)
 
 
 @settings(max_examples=300, deadline=None)
 @given(views=views_of_an_image | one_sided, keep=keeps, tie=st.sampled_from(TIE_RULES), draw=st.floats(0, 0.99))
 def test_where_it_stops_every_tie_rule_gives_the_full_runs_answer(views, keep, tie, draw):
     logits = logits_of(views)
-    full = vote(logits, keep=keep, tie=tie, tie_draws=draw)
+    full = vote(logits, keep=keep, tie=tie, tie_draw=draw)
     rule = Exact(len(views), keep)
     for n in range(1, len(views) + 1):
         if settled_after(rule, logits, n):
-            seen = vote(logits[:n], keep=keep, tie=tie, tie_draws=draw)
+            seen = vote(logits[:n], keep=keep, tie=tie, tie_draw=draw)
             assert (seen.winner, seen.tied) == (full.winner, 1)
             assert full.tied == 1
 
@@ -58,11 +58,11 @@ def test_where_it_stops_a_teachers_votes_give_the_full_runs_answer(views, keep, 
     full = vote(logits, keep=keep, teacher_logits=teacher[kept])
     for n in range(1, len(views) + 1):
         seen = vote(logits[:n], keep=keep)
-        certain = rule.certain(seen.entropy)
+        certain = rule.certain(seen.order)
         assert set(certain) <= set(kept)  # nobody is asked in vain
         labels = np.full(n, CLASSES - 1)  # of those that are not certain nothing is known
         labels[certain] = teacher[certain].argmax(axis=-1)
-        if rule.settled(labels, seen.entropy):
+        if rule.settled(labels, seen.order):
             now = vote(logits[:n], keep=keep, teacher_logits=teacher[seen.order[: seen.k]])
             assert (now.winner, now.tied) == (full.winner, full.tied) == (full.winner, 1)
 
@@ -73,12 +73,12 @@ def test_no_later_views_can_change_what_it_settled(views, unseen, keep, others):
     rule = Exact(len(views) + unseen, keep)
     seen = logits_of(views)
     if settled_after(rule, seen, len(views)):
-        winner = int(vote(seen, keep=keep).winner)
+        winner = vote(seen, keep=keep).winner
         rival = others.draw(st.sampled_from([c for c in range(CLASSES) if c != winner]))
         confident = others.draw(st.integers(0, unseen))  # so many of them go to the front, for the rival
         rest = others.draw(st.lists(views_of_an_image.map(lambda v: v[0]), min_size=unseen, max_size=unseen))
         later = [(rival, SHARPEST)] * confident + rest[confident:]
-        assert int(vote(np.concatenate([seen, logits_of(later)]), keep=keep).winner) == winner
+        assert vote(np.concatenate([seen, logits_of(later)]), keep=keep).winner == winner
 
 
 @settings(max_examples=300, deadline=None)
@@ -88,15 +88,15 @@ def test_where_it_goes_on_some_later_views_would_tie_or_change_the_answer(views,
     seen = logits_of(views)
     if not settled_after(rule, seen, len(views)):
         worst = [vote(np.concatenate([seen, logits_of([(c, SHARPEST)] * unseen)]), keep=keep) for c in range(CLASSES)]
-        assert any(ballot.tied > 1 for ballot in worst) or len({int(ballot.winner) for ballot in worst}) > 1
+        assert any(ballot.tied > 1 for ballot in worst) or len({ballot.winner for ballot in worst}) > 1
 
 
 def test_with_the_papers_settings_it_cannot_stop_before_view_55():
     rule = Exact(64, 0.3)  # 19 kept; with 9 unseen, 10 unanimous views are certain to stay and 10 > 0 + 9
     assert rule.rounds == (56, 64)
-    labels, entropy = np.zeros(64, dtype=np.int64), np.zeros(64, dtype=np.float32)
-    assert rule.settled(labels[:55], entropy[:55])
-    assert not rule.settled(labels[:54], entropy[:54])
+    labels, order = np.zeros(64, dtype=np.int64), np.arange(64)
+    assert rule.settled(labels[:55], order[:55])
+    assert not rule.settled(labels[:54], order[:54])
 
 
 @pytest.mark.parametrize(
@@ -109,22 +109,22 @@ def test_it_looks_every_eight_views_from_the_first_that_can_settle(budget, keep,
 
 def test_support_is_the_mean_share_of_the_kept_views_the_confident_half_and_all():
     labels = np.array([5, 7, 5, 5, 7, 7, 5, 7])
-    entropy = np.arange(8, dtype=np.float32)  # in order: half are 5 7 5 5
-    assert leader_support(labels, entropy, keep=0.5) == (3 / 4 + 3 / 4 + 4 / 8) / 3  # four kept: three for class 5
-    assert leader_support(labels, entropy, keep=0.3) == 0.0  # two kept: a tie
-    assert leader_support(labels, -entropy, keep=0.1) == (1 / 1 + 3 / 4 + 4 / 8) / 3  # one kept, 7; half are 7 5 7 7
-    assert leader_support(labels[:1], entropy[:1], keep=0.3) == 1.0
+    order = np.arange(8)  # half are 5 7 5 5
+    assert leader_support(labels, order, keep=0.5) == (3 / 4 + 3 / 4 + 4 / 8) / 3  # four kept: three for class 5
+    assert leader_support(labels, order, keep=0.3) == 0.0  # two kept: a tie
+    assert leader_support(labels, order[::-1], keep=0.1) == (1 / 1 + 3 / 4 + 4 / 8) / 3  # one kept, 7; half are 7 5 7 7
+    assert leader_support(labels[:1], order[:1], keep=0.3) == 1.0
 
 
 def test_the_confident_rule_stops_at_its_rounds_only_and_at_its_thresholds():
     rule = Confident(rounds=(8, 16, 32), thresholds=(0.65, None), keep=0.5)
     labels = np.array([5, 7, 5, 5, 7, 7, 5, 7] * 4)
-    entropy = np.arange(32, dtype=np.float32)
-    assert rule.settled(labels[:8], entropy[:8])  # 2/3
-    assert not rule.settled(labels[:7], entropy[:7])
-    assert not rule.settled(np.zeros(16, dtype=np.int64), entropy[:16])
+    order = np.arange(32)
+    assert rule.settled(labels[:8], order[:8])  # 2/3
+    assert not rule.settled(labels[:7], order[:7])
+    assert not rule.settled(np.zeros(16, dtype=np.int64), order[:16])
     labels[3] = 7  # half: 5 7 5 7, kept the same
-    assert not rule.settled(labels[:8], entropy[:8])
+    assert not rule.settled(labels[:8], order[:8])
     with pytest.raises(UsageError, match="a threshold each but for the last"):
         Confident(rounds=(8, 16), thresholds=(1.0, 1.0), keep=0.3)
 
@@ -149,11 +149,10 @@ def test_the_worst_case_is_the_largest_number_of_intruders():
     rng = np.random.default_rng(0)
     for _ in range(300):
         n, unseen, keep = int(rng.integers(1, 12)), int(rng.integers(0, 8)), float(rng.choice([0.3, 0.6, 1.0]))
-        labels, entropy = rng.integers(0, 3, n), rng.permutation(n).astype(np.float32)
+        labels, order = rng.integers(0, 3, n), rng.permutation(n)
         k = count_kept(n + unseen, keep)
-        order = np.argsort(entropy)
         safe = set(range(3))
         for j in range(max(0, k - n), min(unseen, k) + 1):
             votes = np.bincount(labels[order[: k - j]], minlength=3)
             safe &= {c for c in range(3) if all(votes[c] > votes[d] + j for d in range(3) if d != c)}
-        assert Exact(n + unseen, keep).settled(labels, entropy) == bool(safe)
+        assert Exact(n + unseen, keep).settled(labels, order) == bool(safe)

@@ -7,6 +7,7 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Float32
 from ..encoders import Encoder, LoadOptions, load_encoder
 from ..encoders.base import DrawsViews, block_of, checked_encoder
 from ..encoders.batch_size import fastest_batch
@@ -15,14 +16,14 @@ from ..errors import UsageError, ViewvoteError
 from ..images.photo import ImageLimits, ImageSource
 from ..labels.templates import resolve_templates
 from ..methods import Method, TuningMethod
-from ..prediction import Float32, Prediction
+from ..prediction import Prediction
 from ..registry import unknown_name
 from ..stopping import Adaptive
 from ..views.sample import PREPARING, Augment, Keyed, Sample, checked_augment, prepare, prepare_ahead
-from .deciding import Answerer, start_decider
-from .image_task import Rounds, encode_units, round_ends
+from .image_task import ImageTask, Setup, round_ends, start_decider
 from .options import checked_budget, checked_images, checked_labels, checked_method, checked_stop, checked_whole
-from .scheduler import Scheduler, Settled
+from .scheduler import Scheduler, Settled, encode_units
+from .teacher import LabelledModel
 
 
 class Classifier:
@@ -74,15 +75,14 @@ class Classifier:
         self.evidence = evidence
         self.method = checked_method(method, keep)
         self._decider = start_decider(self.method)
-        if teacher is not None and not getattr(self.method, "asks_teacher", False):
+        if teacher is not None and not self.method.asks_teacher:
             raise UsageError(f"method {self.method.name!r} asks no teacher; use 'zero', or leave the teacher out.")
         self.n_views = checked_budget(n_views)
         self.rule = checked_stop(n_views, stop, method=self.method)
         self.stop = stop
         self._views_asked = n_views
         self.augment = checked_augment(augment)
-        default = getattr(self.method, "templates", "photo")
-        self.templates = resolve_templates(default if templates is None else templates)
+        self.templates = resolve_templates(self.method.templates if templates is None else templates)
         if not 0 <= abstain_below <= 1:
             raise UsageError(f"abstain_below is a confidence between 0 and 1; got {abstain_below}.")
         self.abstain_below = abstain_below
@@ -101,8 +101,7 @@ class Classifier:
     def reset(self) -> None:
         """Forget the images before: what a streaming method has learned, and RLCF's momentum. Others never learn."""
         self._decider = start_decider(self.method)
-        if (momentum := getattr(self.method, "momentum", None)) is not None:
-            momentum.reset()
+        self.method.reset()
 
     @property
     def classes_(self) -> NDArray[np.str_]:
@@ -213,6 +212,22 @@ class Classifier:
             draw_views=drawer.draw_views if isinstance(drawer, DrawsViews) and drawer.draws_views else None,
         )
 
+    def _setup(self) -> Setup:
+        """What the classifier knows apart from the images."""
+        teacher = None
+        if self.teacher is not None and self.teacher_head is not None:
+            teacher = LabelledModel(self.teacher, self.teacher_head)
+        return Setup(
+            labels=self.labels,
+            method=self.method,
+            decider=self._decider,
+            model=LabelledModel(self.encoder, self.text_head),
+            teacher=teacher,
+            rule=self.rule,
+            abstain_below=self.abstain_below,
+            evidence=self.evidence,
+        )
+
     @property
     def _ends(self) -> tuple[int, ...]:
         return round_ends(self.rule, self.method.views_used(self.n_views), self.encoder)
@@ -221,21 +236,9 @@ class Classifier:
         self, samples: Iterable[Sample | ViewvoteError], *, batch_views: int
     ) -> Iterator[Prediction | ViewvoteError]:
         """The predictions of prepared samples, in order; the error of one leaves the others alone."""
-        answerer = Answerer(
-            labels=self.labels,
-            method=self.method,
-            decider=self._decider,
-            encoder=self.encoder,
-            text_head=self.text_head,
-            teacher=self.teacher,
-            teacher_head=self.teacher_head,
-            abstain_below=self.abstain_below,
-            evidence=self.evidence,
-        )
-        ends = self._ends
-        tasks: Iterator[Rounds | Settled[Prediction | ViewvoteError]] = (
-            Rounds(one, answerer, rule=self.rule, ends=ends) if isinstance(one, Sample) else Settled(one)
-            for one in samples
+        ends, setup = self._ends, self._setup()
+        tasks: Iterator[ImageTask | Settled[Prediction | ViewvoteError]] = (
+            ImageTask(one, setup, ends=ends) if isinstance(one, Sample) else Settled(one) for one in samples
         )
         scheduler: Scheduler[Prediction | ViewvoteError] = Scheduler(
             encode_units(self.encoder), batch_views=batch_views, block=block_of(self.encoder) or ends[-1]

@@ -1,110 +1,193 @@
-"""One image on its way through rounds of views."""
+"""One image on its way through rounds of views to its Prediction."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
 
+from ..arrays import Float32, UInt8
 from ..encoders import Encoder
 from ..encoders.base import block_of
+from ..encoders.text_head import BLOCK
 from ..errors import NonFiniteError, ViewvoteError
-from ..prediction import Float32, Prediction, UInt8
+from ..methods import Decision, Episode, Method, StreamingMethod, Teacher, TrainingFreeMethod, TuningMethod, ViewLogits
+from ..methods.base import Stream
+from ..prediction import Prediction, Trace
 from ..stopping import Exact, StoppingRule
 from ..stopping.rules import aligned_rounds
 from ..views.sample import Sample
-from ..vote import checked_logits, entropy_of, log_softmax
-from .deciding import Answerer
+from .evidence import gather_evidence
+from .teacher import LabelledModel, TeacherAnswers
 
 ALL_VIEWS = "all views"
 
+Decider = TrainingFreeMethod | TuningMethod | Stream
+"""What decides: a method itself, or the stream that a streaming method opened."""
 
-class Rounds:
+
+@dataclass(frozen=True)
+class Setup:
+    """What a classifier knows apart from the images; `rule` may end an image's rounds before its budget of views."""
+
+    labels: tuple[str, ...]
+    method: Method
+    decider: Decider
+    model: LabelledModel
+    teacher: LabelledModel | None
+    rule: StoppingRule | None
+    abstain_below: float
+    evidence: bool
+
+    @property
+    def model_id(self) -> str:
+        """The model's id; of a cascade, both."""
+        found = self.model.encoder.model_id
+        return found if self.teacher is None else f"{found} -> {self.teacher.encoder.model_id}"
+
+
+class ImageTask:
     """A sample whose views are encoded in rounds until a rule or the budget ends it (a Task of the scheduler).
 
-    Without a rule there is one round of all views. What the rule looks at is the student's labels and entropies. In a
-    cascade the teacher is asked once, about the views kept of those seen when the rounds ended; only the exact rule
-    must know its votes before, on the views that are kept whatever comes.
+    Without a rule there is one round of all views. The rule looks at the student's labels and ranking. In a cascade the
+    teacher is asked once, about the views kept of those seen when the rounds ended; only the exact rule must know its
+    votes before, on the views that are kept whatever comes.
+
+    answer           the prediction, or the error of this image; None while views are wanted
+    features, seen   of the views encoded so far; `seen` is None before the first round
+    teacher          what a teacher answered so far; None without one
+    seconds          spent on this image after it was drawn: "encode" and "decide"
+    stop             why the rounds ended, where a rule is at work
     """
 
-    def __init__(self, sample: Sample, answerer: Answerer, *, rule: StoppingRule | None, ends: Sequence[int]) -> None:
+    def __init__(self, sample: Sample, setup: Setup, *, ends: Sequence[int]) -> None:
         self.answer: Prediction | ViewvoteError | None = None
-        self._sample = sample
-        self._answerer = answerer
-        self._rule = rule
+        self.sample = sample
+        self.setup = setup
+        self.features: Float32 = np.zeros((0, setup.model.encoder.dim), dtype=np.float32)
+        self.seen: ViewLogits | None = None
+        self.teacher = None if setup.teacher is None else TeacherAnswers(setup.teacher, sample)
+        self.seconds = {"encode": 0.0, "decide": 0.0}
+        self.stop: str | None = None
         self._ends = list(ends)
-        self._features = np.zeros((0, answerer.encoder.dim), dtype=np.float32)
-        self._logits = np.zeros((0, len(answerer.labels)), dtype=np.float32)
-        self._encode = self._look = 0.0  # seconds
-        self._said: dict[int, Float32] = {}  # the teacher's logits of views it was asked about
 
     @property
     def wanted(self) -> range:
         """The views of the next round."""
-        return range(len(self._features), self._ends[0])
+        return range(len(self.features), self._ends[0])
 
     def views(self, start: int, end: int) -> UInt8:
-        """Their pixels."""
-        return self._sample.draw(start, end)
+        """The pixels of the views from `start` to before `end`."""
+        return self.sample.draw(start, end)
 
     def receive(self, features: Float32, seconds: float) -> None:
         """Answer, or start to draw the views of the next round."""
         start = perf_counter()
-        self._features = np.concatenate([self._features, features])
-        self._encode += seconds
+        self.seconds["encode"] += seconds
         self._ends.pop(0)
         try:
-            self._logits = logits = self._answerer.logits(self._features, self._logits)
-            stop = self._stop(logits)
-            self._look += perf_counter() - start
-            if stop is None and self._ends:
-                self._sample.draw_ahead(self._ends[0])
+            self.seen = views = self._scored(features)
+            self.stop = self._reason_to_stop(views)
+            if self.stop is None and self._ends:
+                self.seconds["decide"] += perf_counter() - start
+                self.sample.draw_ahead(self._ends[0])
             else:
-                self.answer = self._answer(logits, stop)
+                self.answer = self._predict(views, start)
         except NonFiniteError as error:  # of this image alone: the others of the stream go on
             self.answer = error
 
-    def _stop(self, logits: Float32) -> str | None:
+    def _scored(self, features: Float32) -> ViewLogits:
+        """The views seen, those of the last round included.
+
+        Whole blocks of logits from earlier rounds stay as they are. So the first views of a full run have the same
+        logits to the last bit as those of an image that stops there, and no product is computed twice.
+        """
+        known = None if self.seen is None else self.seen.logits
+        self.features = features = np.concatenate([self.features, features])
+        whole = 0 if known is None else len(known) - len(known) % BLOCK
+        model, teacher = self.setup.model, self.setup.teacher
+        logits = model.logits(features[whole:])
+        return ViewLogits(
+            logits if known is None else np.concatenate([known[:whole], logits]),
+            logit_scale=model.encoder.logit_scale,
+            logit_bias=model.encoder.logit_bias,
+            scoring=model.encoder.scoring,
+            tie_draw=self.sample.tie_draw,
+            features=features,
+            text=model.head.features,
+            teacher=None if self.teacher is None else self.teacher.logits,
+            teacher_scale=1.0 if teacher is None else teacher.encoder.logit_scale,
+            teacher_bias=0.0 if teacher is None else teacher.encoder.logit_bias,
+        )
+
+    def _reason_to_stop(self, views: ViewLogits) -> str | None:
         """Why this image's rounds end here; None if they go on, or where no rule is at work."""
-        if self._rule is None:
+        rule = self.setup.rule
+        if rule is None:
             return None
         if not self._ends:
             return ALL_VIEWS
-        entropy = entropy_of(log_softmax(checked_logits(logits)))
-        labels = logits.argmax(axis=-1)
-        if isinstance(self._rule, Exact) and self._answerer.teacher is not None:
-            certain = self._rule.certain(entropy)
-            labels[certain] = self._answerer.ask_teacher(self._sample, certain, self._said).argmax(axis=-1)
-        return self._rule.reason if self._rule.settled(labels, entropy) else None
+        labels = views.labels
+        if isinstance(rule, Exact) and self.teacher is not None:
+            certain = rule.certain(views.order)
+            labels = labels.copy()
+            labels[certain] = self.teacher.logits(certain).argmax(axis=-1)
+        return rule.reason if rule.settled(labels, views.order) else None
 
-    def _answer(self, logits: Float32, stop: str | None) -> Prediction:
-        return self._answerer.predict(
-            self._sample, self._features, logits, said=self._said, encode=self._encode, look=self._look, stop=stop
+    def _predict(self, views: ViewLogits, start: float) -> Prediction:
+        """The prediction for the views seen; the round that ends with it began at `start`."""
+        setup, sample = self.setup, self.sample
+        decision = self._decide(views)
+        evidence = None
+        if setup.evidence:
+            asked = None if self.teacher is None else self.teacher.rows
+            evidence = gather_evidence(views, tie_draw=sample.tie_draw, teacher=asked)
+        looked = sample.views[: len(views)]
+        table = decision.views.located([v.box for v in looked], [v.flip for v in looked], names=setup.labels)
+        self.seconds["decide"] += perf_counter() - start
+        timings = {**sample.timings, **self.seconds}
+        return Prediction(
+            labels=setup.labels,
+            index=decision.index,
+            confidence=decision.confidence,
+            confidence_is=setup.method.confidence_is,
+            probability=decision.probability,
+            scores=decision.scores,
+            votes=decision.votes,
+            method=setup.method.name,
+            model=setup.model_id,
+            tie_break=decision.tie_break,
+            abstained=decision.confidence < setup.abstain_below,
+            path=sample.path,
+            timings={**timings, "total": sum(timings.values())},
+            trace=Trace(table, decision.marginal_before, decision.marginal_after, evidence),
+            notes=decision.notes,
+            views_used=len(views),
+            stop=self.stop,
         )
+
+    def _decide(self, views: ViewLogits) -> Decision:
+        setup, sample = self.setup, self.sample
+        if not isinstance(setup.decider, TuningMethod):
+            return setup.decider.decide(views)
+        model, teacher = setup.model, None
+        if setup.teacher is not None:
+            spec = setup.teacher.encoder.image_spec
+            teacher = Teacher(
+                setup.teacher.encoder,
+                setup.teacher.head.features,
+                lambda chosen: sample.pixels_for(list(chosen), spec),
+            )
+        text = model.head.features
+        episode = Episode(model.encoder, setup.labels, sample.pixels, self.features, views.logits, text, teacher)
+        return setup.decider.adapt(episode)
+
+
+def start_decider(method: Method) -> Decider:
+    """What decides: the method itself, or for a streaming method a stream that has seen nothing."""
+    return method.start() if isinstance(method, StreamingMethod) else method
 
 
 def round_ends(rule: StoppingRule | None, budget: int, encoder: Encoder) -> tuple[int, ...]:
     """How many views have been encoded after each round; rounds end where the encoder's blocks do."""
     return (budget,) if rule is None else aligned_rounds(rule.rounds, block_of(encoder) or 1)
-
-
-def encode_units(encoder: Encoder) -> Callable[[Sequence[UInt8]], list[Float32]]:
-    """A function from units of views to their features, in as few calls as leave the features of each unit alone.
-
-    An encoder that works in blocks counts them from the first view of a call, so whole blocks may share one; after a
-    part of a block a new call begins. Where nothing is known of an encoder, every unit is a call of its own.
-    """
-    block = block_of(encoder)
-
-    def encode(units: Sequence[UInt8]) -> list[Float32]:
-        calls: list[list[UInt8]] = [[]]
-        for unit in units:
-            if calls[-1] and len(calls[-1][-1]) != block:
-                calls.append([])
-            calls[-1].append(unit)
-        rows = []
-        for call in calls:
-            features = encoder.encode_images(np.concatenate(call))
-            rows.extend(np.split(features, np.cumsum([len(unit) for unit in call])[:-1]))
-        return rows
-
-    return encode

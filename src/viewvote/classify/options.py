@@ -2,7 +2,7 @@
 
 import operator
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final, Literal, TypeVar
 
 import numpy as np
@@ -10,10 +10,12 @@ from PIL import Image
 
 from ..errors import UsageError
 from ..labels.names import checked_labels as checked_labels
-from ..methods import METHODS, Method, VotingMethod
+from ..methods import METHODS, Method, StreamingMethod, TrainingFreeMethod, TuningMethod, VotingMethod
+from ..methods.settings import build_method, settings_of
 from ..registry import unknown_name
 from ..stopping import Adaptive, Exact, StoppingRule
 from ..views.sample import Keyed
+from ..vote import checked_keep
 
 ADAPTIVE: Final = "adaptive"
 EXACT: Final = "exact"
@@ -46,15 +48,24 @@ def checked_method(method: str | Method, keep: float | None) -> Method:
     if not isinstance(method, str):
         if keep is not None:
             raise UsageError("keep belongs to the method object: set it there.")
-        return method
-    cls: Callable[..., Method] = METHODS.get(method)
+        return _method_object(method)
     if keep is None:
-        return cls()
-    if "keep" not in getattr(cls, "__dataclass_fields__", {}):
+        return build_method(method, {})
+    if "keep" not in settings_of(method):
         raise UsageError(f"method {method!r} uses no kept views, so it takes no keep.")
-    if not 0 < keep <= 1:
-        raise UsageError(f"keep must be above 0 and at most 1 (the share of views that vote); got {keep}.")
-    return cls(keep=keep)
+    return build_method(method, {"keep": checked_keep(keep)})
+
+
+def _method_object(method: object) -> Method:
+    """The method itself; UsageError for anything that is none."""
+    if isinstance(method, type):
+        raise UsageError(f"method is the class {method.__name__}; give an object of it: {method.__name__}().")
+    if not isinstance(method, (TrainingFreeMethod, StreamingMethod, TuningMethod)):
+        raise UsageError(
+            f"method is of type {type(method).__name__}; expected a name ({', '.join(METHODS)}) or an object of a "
+            "class that inherits TrainingFreeMethod, VotingMethod, StreamingMethod or TuningMethod (viewvote.methods)."
+        )
+    return method
 
 
 def asked_views(

@@ -9,7 +9,9 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from ..prediction import Float32, UInt8
+from ..arrays import Float32, UInt8
+from ..encoders import Encoder
+from ..encoders.base import block_of
 
 Answer = TypeVar("Answer")
 Answer_co = TypeVar("Answer_co", covariant=True)
@@ -137,3 +139,26 @@ class Scheduler(Generic[Answer]):
             if unit.last:
                 request.task.receive(np.concatenate(request.features), request.seconds)
                 self._refills.extend(self._units(request.task))
+
+
+def encode_units(encoder: Encoder) -> Callable[[Sequence[UInt8]], list[Float32]]:
+    """A function from units of views to their features, in as few calls as leave the features of each unit alone.
+
+    An encoder that works in blocks counts them from the first view of a call, so whole blocks may share one; after a
+    part of a block a new call starts. Where nothing is known of an encoder, every unit is a call of its own.
+    """
+    block = block_of(encoder)
+
+    def encode(units: Sequence[UInt8]) -> list[Float32]:
+        calls: list[list[UInt8]] = [[]]
+        for unit in units:
+            if calls[-1] and len(calls[-1][-1]) != block:
+                calls.append([])
+            calls[-1].append(unit)
+        rows = []
+        for call in calls:
+            features = encoder.encode_images(np.concatenate(call))
+            rows.extend(np.split(features, np.cumsum([len(unit) for unit in call])[:-1]))
+        return rows
+
+    return encode

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from ..registry import Entry, Registry
-from .base import Decision, StreamingMethod, TrainingFreeMethod, ViewLogits, VotingMethod
+from .base import Decision, StreamingMethod, TrainingFreeMethod, ViewLogits, VotingMethod, probability_decision
 from .tuning.episode import Episode, Teacher, TuningMethod
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "ViewLogits",
     "VotingMethod",
     "method_entry",
+    "probability_decision",
 ]
 
 Method = TrainingFreeMethod | StreamingMethod | TuningMethod
@@ -42,9 +43,9 @@ METHODS: Registry[type[Method]] = Registry(
     {
         "zero": MethodEntry("viewvote.methods.zero:Zero", "ZERO: the confident views vote (the default)", keep=0.3),
         "zero-shot": MethodEntry("viewvote.methods.baselines:ZeroShot", "the plain model on the source view"),
-        "ensemble": MethodEntry("viewvote.methods.ensemble:Ensemble", "zero-shot with the paper's seven templates"),
+        "ensemble": MethodEntry("viewvote.methods.baselines:Ensemble", "zero-shot with the paper's seven templates"),
         "mean-logits": MethodEntry(
-            "viewvote.methods.mean_logits:MeanLogits", "averaged logits of the confident views", keep=0.1
+            "viewvote.methods.baselines:MeanLogits", "averaged logits of the confident views", keep=0.1
         ),
         "mta": MethodEntry("viewvote.methods.mta:Mta", "the mode of the views' features, by mean shift"),
         "tda": MethodEntry(
@@ -60,7 +61,7 @@ METHODS: Registry[type[Method]] = Registry(
             streams=True,
         ),
         "marginal": MethodEntry(
-            "viewvote.methods.marginal:Marginal", "mean probability over the confident views", keep=0.1
+            "viewvote.methods.baselines:Marginal", "mean probability over the confident views", keep=0.1
         ),
         "tpt": MethodEntry(
             "viewvote.methods.tuning.tpt:Tpt", "TPT: prompts tuned to agree over the confident views", "torch", keep=0.1

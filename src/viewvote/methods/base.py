@@ -1,39 +1,41 @@
-"""The seam of training-free methods: logits of views in, a decision out."""
+"""The seam of methods: what the package reads of each, the logits of views it decides on, and its decision."""
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..prediction import Bool, Float32, Int64, Scoring
-from ..vote import count_kept, entropy_of, rank_by_confidence
+from ..arrays import Bool, Float32, Int64
+from ..prediction import Scoring, ViewTable
+from ..vote import RankedViews
 
 
-@dataclass(frozen=True)
-class ViewLogits:
-    """What a method decides on: scaled logits (images, views, classes) of student views, and how to reach more.
+@dataclass(frozen=True, eq=False)
+class ViewLogits(RankedViews):
+    """What a method decides on: the scaled logits (views, classes) of one image's views, and how to reach more.
 
-    `tie_draws` are one number in [0, 1) per image. `teacher` is set in a cascade: it returns the teacher's logits
-    (images, kept, classes), of its own scale and bias, of the views whose indices (images, kept) it is given.
+    Log-probabilities, entropies, the ranking and the kept views come with them (`RankedViews`), computed once for the
+    method, the stopping rule and the record. `tie_draw` is a number in [0, 1). `teacher` is set in a cascade: it
+    returns the teacher's logits (kept, classes), of its own scale and bias, of the views whose indices it is given.
     """
 
-    logits: Float32
     logit_scale: float = 1.0
     logit_bias: float = 0.0
     scoring: Scoring = "softmax"
-    tie_draws: Sequence[float] | None = None
+    tie_draw: float | None = None
     teacher: Callable[[Int64], Float32] | None = None
     teacher_scale: float = 1.0
     teacher_bias: float = 0.0
-    features: Float32 | None = None  # (images, views, dim), unit
+    features: Float32 | None = None  # (views, dim), unit
     text: Float32 | None = None  # (classes, dim), unit
 
 
 @dataclass(frozen=True)
 class Decision:
-    """One image's answer: the parts of a Prediction that a method knows, and what each view said.
+    """One image's answer: the parts of a Prediction that a method knows, and the table of its views.
 
     A tuning method adds `notes` where something did not go as planned and, when asked to record it, p-bar of the kept
     views before and after tuning.
@@ -43,108 +45,103 @@ class Decision:
     confidence: float
     probability: float
     scores: Float32  # (classes,)
-    votes: NDArray[Any] | None
-    tie_break: str | None
-    view_labels: Int64  # (views,)
-    view_entropy: Float32
-    view_top_probability: Float32
-    view_kept: Bool
+    views: ViewTable
+    votes: NDArray[Any] | None = None
+    tie_break: str | None = None
     notes: tuple[str, ...] = ()
     marginal_before: Float32 | None = None  # (classes,)
     marginal_after: Float32 | None = None
 
 
-class TrainingFreeMethod(Protocol):
-    """A frozen dataclass of hyper-parameters that decides from logits alone, so it can be batched over images."""
+def probability_decision(views: RankedViews, probabilities: Float32, *, kept: Int64 | Bool) -> Decision:
+    """The decision for the largest of `probabilities` (classes,); `kept` are the views that made them.
+
+    Args:
+        views: the views that were looked at, for the table.
+        probabilities: one number per class.
+        kept: indices or a mask of the views that decided.
+    """
+    index = int(probabilities.argmax())
+    best = float(probabilities[index])
+    scores = np.asarray(probabilities, dtype=np.float32)
+    return Decision(index=index, confidence=best, probability=best, scores=scores, views=views.table(kept))
+
+
+class MethodDefaults(ABC):
+    """What the package reads of every method, and the defaults; inherit one of the kinds below, not this.
+
+    A method is a frozen dataclass of hyper-parameters; what stands here is set in its body without annotation.
+    """
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """Its name in the registry."""
-        ...
 
     @property
     def confidence_is(self) -> str:
-        """What `confidence` means: "vote share" or "probability"."""
-        ...
+        """What `Prediction.confidence` means: "probability" or "vote share"."""
+        return "probability"
+
+    @property
+    def asks_teacher(self) -> bool:
+        """Whether a second, stronger model may be given."""
+        return False
+
+    @property
+    def templates(self) -> str:
+        """The template set, or the one template, where the user names none."""
+        return "photo"
+
+    @property
+    def fingerprint(self) -> str | None:
+        """A hash of what decides the answers besides the model and the hyper-parameters, such as a file it reads."""
+        return None
 
     def views_used(self, n_views: int) -> int:
         """How many of the sample's views must be encoded."""
-        ...
+        return n_views
 
-    def decide(self, views: ViewLogits) -> list[Decision]:
-        """One decision per image."""
-        ...
+    def reset(self) -> None:  # noqa: B027 - most methods have nothing to forget
+        """Forget the images before."""
 
 
-@runtime_checkable
-class VotingMethod(TrainingFreeMethod, Protocol):
+class TrainingFreeMethod(MethodDefaults):
+    """A method that decides each image from the logits of its views alone."""
+
+    @abstractmethod
+    def decide(self, views: ViewLogits) -> Decision:
+        """The decision for one image."""
+
+
+class VotingMethod(TrainingFreeMethod):
     """A training-free method whose kept views vote, so that it may look at views in rounds and stop early."""
 
     @property
-    def keep(self) -> float:
-        """The share of views that vote."""
-        ...
+    def confidence_is(self) -> str:
+        """The share of the kept views that voted for the winner."""
+        return "vote share"
+
+    keep: float
+    """The share of views that vote: a field of the dataclass."""
 
     @property
     def whole_votes(self) -> bool:
         """Whether every kept view has exactly one vote."""
-        ...
+        return True
 
 
-class Stream(Protocol):
+class Stream(ABC):
     """The running state of a streaming method over one sequence of images."""
 
-    def decide(self, views: ViewLogits) -> list[Decision]:
-        """One decision per image, in order; each image changes the state."""
-        ...
-
-    def reset(self) -> None:
-        """Forget everything seen."""
-        ...
+    @abstractmethod
+    def decide(self, views: ViewLogits) -> Decision:
+        """The decision for the next image, which changes the state."""
 
 
-@runtime_checkable
-class StreamingMethod(Protocol):
-    """A frozen dataclass of hyper-parameters whose answers depend on the images before: `start` opens a stream."""
+class StreamingMethod(MethodDefaults):
+    """A method whose answers depend on the images before: `start` opens a stream."""
 
-    @property
-    def name(self) -> str:
-        """Its name in the registry."""
-        ...
-
-    @property
-    def confidence_is(self) -> str:
-        """What `confidence` means."""
-        ...
-
-    def views_used(self, n_views: int) -> int:
-        """How many of the sample's views must be encoded."""
-        ...
-
+    @abstractmethod
     def start(self) -> Stream:
         """A stream that has seen nothing."""
-        ...
-
-
-def kept_mask(entropy: Float32, keep: float) -> Bool:
-    """True for the kept views (views,) of one image."""
-    mask = np.zeros(len(entropy), dtype=np.bool_)
-    mask[rank_by_confidence(entropy)[: count_kept(len(entropy), keep)]] = True
-    return mask
-
-
-def probability_decision(probabilities: Float32, logp: Float32, kept: Bool) -> Decision:
-    """The decision of one image by its largest probability (classes,), with `logp` (views, classes) for the trace."""
-    index = int(probabilities.argmax())
-    return Decision(
-        index=index,
-        confidence=float(probabilities[index]),
-        probability=float(probabilities[index]),
-        scores=probabilities,
-        votes=None,
-        tie_break=None,
-        view_labels=logp.argmax(axis=-1),
-        view_entropy=entropy_of(logp),
-        view_top_probability=np.exp(logp.max(axis=-1)),
-        view_kept=kept,
-    )

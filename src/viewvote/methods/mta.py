@@ -3,17 +3,15 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Float64
 from ..errors import UsageError
-from ..vote import checked_logits, log_softmax
-from .base import Decision, ViewLogits, probability_decision
-
-Float64 = NDArray[np.float64]
+from ..vote import log_softmax
+from .base import Decision, TrainingFreeMethod, ViewLogits, probability_decision
 
 
 @dataclass(frozen=True)
-class Mta:
+class Mta(TrainingFreeMethod):
     """A robust mean of the views: no training, no hard selection; defaults as its authors released them.
 
     lambda_y, lambda_q  how evenly views are weighted, and how much agreeing views pull each other up
@@ -27,24 +25,15 @@ class Mta:
     threshold: float = 1e-6
 
     name = "mta"
-    confidence_is = "probability"
 
-    def views_used(self, n_views: int) -> int:
-        """All of them."""
-        return n_views
-
-    def decide(self, views: ViewLogits) -> list[Decision]:
-        """The class nearest to each image's mode; a view counts as kept where its weight is above the average."""
+    def decide(self, views: ViewLogits) -> Decision:
+        """The class nearest to the mode; a view counts as kept where its weight is above the average."""
         if views.features is None or views.text is None:
             raise UsageError("mta works on features: it needs ViewLogits with features and text.")
-        decisions = []
-        for logits, features in zip(checked_logits(views.logits), views.features, strict=True):
-            logp = log_softmax(logits)
-            mode, weights = self.find_mode(features.astype(np.float64), np.exp(logp).astype(np.float64))
-            scaled = views.logit_scale * (views.text @ mode.astype(np.float32)) + views.logit_bias
-            probabilities = np.exp(log_softmax(np.asarray(scaled, dtype=np.float32)))
-            decisions.append(probability_decision(probabilities, logp, weights >= 1 / len(weights)))
-        return decisions
+        mode, weights = self.find_mode(views.features.astype(np.float64), np.exp(views.logp).astype(np.float64))
+        scaled = views.logit_scale * (views.text @ mode.astype(np.float32)) + views.logit_bias
+        probabilities = np.exp(log_softmax(np.asarray(scaled, dtype=np.float32)))
+        return probability_decision(views, probabilities, kept=weights >= 1 / len(weights))
 
     def find_mode(self, features: Float64, probabilities: Float64) -> tuple[Float64, Float64]:
         """The unit mode (dim,) of unit features (views, dim), and each view's weight."""

@@ -9,10 +9,16 @@ from ..registry import unknown_name
 from . import METHODS, Method
 
 
+def settings_of(name: str) -> tuple[str, ...]:
+    """The names of a method's hyper-parameters."""
+    cls: Any = METHODS.get(name)
+    return tuple(field.name for field in fields(cls))
+
+
 def build_method(name: str, settings: Mapping[str, object]) -> Method:
     """The method with these hyper-parameters; lists become tuples, as the methods hold them."""
     cls: Any = METHODS.get(name)
-    known = [field.name for field in fields(cls)]
+    known = settings_of(name)
     for key in settings:
         if key not in known:
             raise unknown_name(f"setting of method {name!r}", key, known or ["none"])

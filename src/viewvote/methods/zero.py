@@ -5,15 +5,15 @@ from typing import Literal
 
 import numpy as np
 
+from ..arrays import Float32
 from ..errors import UsageError
-from ..prediction import Float32
 from ..registry import unknown_name
-from ..vote import TIE_RULES, ZERO_TEMPERATURES, Ballot, count_kept, entropy_of, log_softmax, rank_by_confidence, vote
-from .base import Decision, ViewLogits
+from ..vote import TIE_RULES, ZERO_TEMPERATURES, Ballot, checked_keep, vote
+from .base import Decision, ViewLogits, VotingMethod
 
 
 @dataclass(frozen=True)
-class Zero:
+class Zero(VotingMethod):
     """The paper's method with its defaults: 30% of the views vote with integer votes; ties are broken greedily.
 
     zero_temperature  "exact" votes; "eps-fp16" and others are the authors' soft votes (see docs/differences.md)
@@ -28,11 +28,10 @@ class Zero:
     compat: Literal["paper"] | None = None
 
     name = "zero"
-    confidence_is = "vote share"
     asks_teacher = True
 
     def __post_init__(self) -> None:
-        count_kept(1, self.keep)
+        checked_keep(self.keep)
         for kind, name, known in (
             ("tie rule", self.tie, TIE_RULES),
             ("zero_temperature", self.zero_temperature, ZERO_TEMPERATURES),
@@ -51,49 +50,36 @@ class Zero:
         """Whether votes are counts, not the authors' soft votes."""
         return self.compat is None and self.zero_temperature == "exact"
 
-    def views_used(self, n_views: int) -> int:
-        """All of them."""
-        return n_views
-
-    def decide(self, views: ViewLogits) -> list[Decision]:
-        """The vote of each image's confident views."""
+    def decide(self, views: ViewLogits) -> Decision:
+        """The vote of the confident views."""
         if self.compat == "paper":
             views = _under_fp16(views)
         teacher_logits = None
         scale, bias = views.logit_scale, views.logit_bias
         if views.teacher is not None:
             scale, bias = views.teacher_scale, views.teacher_bias
-            order = rank_by_confidence(entropy_of(log_softmax(views.logits)))
-            teacher_logits = views.teacher(order[:, : count_kept(views.logits.shape[1], self.keep)])
-        ballots = vote(
-            views.logits,
+            teacher_logits = views.teacher(views.most_confident(self.keep))
+        ballot = vote(
+            views,
             keep=self.keep,
             tie=self.tie,
             zero_temperature="eps-fp16" if self.compat == "paper" else self.zero_temperature,
             logit_scale=scale,
             logit_bias=bias,
-            tie_draws=views.tie_draws,
+            tie_draw=views.tie_draw,
             teacher_logits=teacher_logits,
         )
-        decisions = []
-        for logits, ballot in zip(views.logits, (ballots[i] for i in range(len(ballots))), strict=True):
-            index = _last_resort(ballot, logits) if self.compat == "paper" else int(ballot.winner)
-            decisions.append(
-                Decision(
-                    index=index,
-                    confidence=float(ballot.share),
-                    # Of the source view: the temperature is fitted there; confident views are over-confident.
-                    probability=float(np.exp(log_softmax(logits[0])[index])),
-                    scores=np.asarray(ballot.votes / ballot.k, dtype=np.float32),
-                    votes=ballot.votes,
-                    tie_break=ballot.tie_break,
-                    view_labels=ballot.labels,
-                    view_entropy=ballot.entropy,
-                    view_top_probability=ballot.top_probability,
-                    view_kept=ballot.kept,
-                )
-            )
-        return decisions
+        index = _last_resort(ballot, views.logits) if self.compat == "paper" else ballot.winner
+        return Decision(
+            index=index,
+            confidence=ballot.share,
+            # Of the source view: the temperature is fitted there; confident views are over-confident.
+            probability=float(np.exp(views.logp[0, index])),
+            scores=np.asarray(ballot.votes / ballot.k, dtype=np.float32),
+            views=ballot.views,
+            votes=ballot.votes,
+            tie_break=ballot.tie_break,
+        )
 
 
 def _under_fp16(views: ViewLogits) -> ViewLogits:
@@ -111,6 +97,6 @@ def _under_fp16(views: ViewLogits) -> ViewLogits:
 def _last_resort(ballot: Ballot, logits: Float32) -> int:
     """The winner; where greedy found no view among the discarded, the next view's largest logit of a tied class."""
     if ballot.tie_break not in ("most-confident", "mean-logits") or ballot.k == len(ballot.order):
-        return int(ballot.winner)
+        return ballot.winner
     tied = np.flatnonzero(ballot.votes == ballot.votes.max())
     return int(tied[logits[ballot.order[ballot.k]][tied].argmax()])

@@ -15,6 +15,7 @@ from ..records.columns import read_columns
 from ..stopping.adaptive import Adaptive, Calibration
 from ..stopping.rules import Exact, adaptive_rounds, leader_support
 from ..stopping.thresholds import Thresholds, choose_thresholds, stopped_at
+from ..vote import rank_by_confidence
 from .accuracy import Rate, rate_of
 from .rescore import Setting, rescore
 
@@ -74,7 +75,7 @@ def replay(path: Path, *, keep: float = 0.3, budget: int | None = None) -> Repla
     rounds = adaptive_rounds(budget)
     answers = rescore(path, [Setting(views=n, keep=keep) for n in rounds])
     support = [
-        [leader_support(labels[:n], entropy[:n], keep=keep) for n in rounds]
+        [leader_support(labels[:n], rank_by_confidence(entropy[:n]), keep=keep) for n in rounds]
         for labels, entropy in zip(columns.labels, columns.entropy, strict=True)
     ]
     found = np.stack([answer.index[answer.usable] for answer in answers], axis=1)
@@ -147,7 +148,7 @@ def exact_views(path: Path, *, keep: float = 0.3) -> float:
     columns = columns.take(columns.usable)
     rule = Exact(int(columns.views_used.max()), keep)
     used = [
-        next((n for n in rule.rounds[:-1] if rule.settled(labels[:n], entropy[:n])), rule.budget)
+        next((n for n in rule.rounds[:-1] if rule.settled(labels[:n], rank_by_confidence(entropy[:n]))), rule.budget)
         for labels, entropy in zip(columns.labels, columns.entropy, strict=True)
     ]
     return float(np.mean(used))

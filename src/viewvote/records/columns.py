@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Bool, Float32, Float64, Int64
 from ..errors import RecordError
-from ..prediction import Bool, Float32, Int64
+from ..prediction import ViewColumns
 from ..vote import TIE_RULES
 from .record import TOP, unpack_floats
 
@@ -40,9 +41,9 @@ class TieEvidence:
         return unpack_floats(self.packed_groups[rule == "group-logits"])
 
 
-@dataclass(frozen=True)
-class Columns:
-    """One row per record. Where a record has fewer views than the longest, or none, rows are padded.
+@dataclass(frozen=True, kw_only=True)
+class Columns(ViewColumns):
+    """One row per record; the columns of the views are (records, views), padded where a record has fewer or none.
 
     index, top5, source_top, labels, teacher_labels     padded with -1 (also: unusable image, teacher not asked)
     confidence, probability, source_probability, entropy, top_probability, tie_draw, seconds    padded with NaN
@@ -60,13 +61,9 @@ class Columns:
     source_top: Int64
     source_probability: Float32
     views_used: Int64
-    labels: Int64  # (records, views)
-    entropy: Float32
-    top_probability: Float32
-    kept: Bool
-    teacher_labels: Int64
-    tie_draw: NDArray[np.float64]
-    seconds: NDArray[np.float64]
+    teacher_labels: Int64  # (records, views)
+    tie_draw: Float64
+    seconds: Float64
     evidence: tuple[TieEvidence, ...] = ()  # only from `column_pieces`
 
     def __len__(self) -> int:
@@ -93,7 +90,7 @@ class Columns:
 def read_columns(path: Path, *, views: bool = True) -> Columns:
     """All records of a file, without the evidence of ties; a cut-off last line is not yet a record.
 
-    views=False skips what the views said (their columns are then empty), which is most of a line: four times as fast.
+    views=False skips the table of the views (its columns are then empty), which is most of a line: four times as fast.
     """
     pieces = [_columns(rows, path, evidence=False) for rows in _pieces(path, PIECE, views=views)]
     columns = _joined(pieces or [_columns([], path, evidence=False)])
@@ -126,7 +123,7 @@ def _pieces(path: Path, size: int, *, views: bool) -> Iterator[list[dict[str, An
 
 
 def _shortened(line: bytes) -> bytes:
-    """A record's line without what the views said. The marks cannot be inside a string: there, quotes are escaped."""
+    """A record's line without its table of views. The marks cannot be inside a string: there, quotes are escaped."""
     start, end = line.find(b',"views":'), line.rfind(b',"tie_draw":')
     if not 0 < start < end:
         return line

@@ -3,14 +3,16 @@
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..arrays import Float32
 from ..errors import RecordError
-from ..prediction import Evidence, Float32, Prediction, Trace
+from ..prediction import Evidence, Prediction, Trace, ViewTable
+from ..vote import rank_by_confidence
 
 TOP = 5
 """How many classes `top5` names (fewer where there are fewer)."""
@@ -20,24 +22,13 @@ LEAST_VOTE = 1e-4
 
 
 @dataclass(frozen=True)
-class ViewColumns:
-    """What every view said, in view order; `kept` are the indices of the views that decided, most confident first.
-
-    In a cascade `labels` are the student's; the teacher's are `Record.teacher_labels`.
-    """
-
-    labels: tuple[int, ...]
-    entropy: tuple[float, ...]
-    top_probability: tuple[float, ...]
-    kept: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class Record:
     """One sample; the fields are the JSON's keys in their order, `timings` last so that lines compare without them.
 
     index, correct       the answer and whether it is the target; None where the image could not be used (`error`)
     votes                of the classes that have any (soft votes: 0.0001 or more); None for methods that do not vote
+    views                the table of the views, in a cascade with the student's labels; written as lists, with `kept`
+                         as the indices of the kept views, most confident first
     top5                 best classes, winner first; equally many votes go to the larger logit of the source view
     candidates, logits   `Evidence.logits` (views, candidates) as base64 of little-endian float32
     source_top           the student's best classes on the source view: zero-shot's top five
@@ -54,7 +45,7 @@ class Record:
     votes: Mapping[int, float] | None = None
     tie_break: str | None = None
     top5: tuple[int, ...] = ()
-    views: ViewColumns | None = None
+    views: ViewTable | None = None
     candidates: tuple[int, ...] = ()
     logits: str = ""
     source_top: tuple[int, ...] = ()
@@ -71,22 +62,22 @@ class Record:
 
     def to_line(self) -> str:
         """The record as one line of JSON, without the line break; equal records are equal lines."""
-        values = vars(self) | {"views": self.views and vars(self.views)}
+        values = vars(self) | {"views": None if self.views is None else _view_lists(self.views)}
         return json.dumps(values, separators=(",", ":"), allow_nan=False)
 
     @classmethod
     def from_line(cls, line: str | bytes) -> "Record":
-        """The record that `to_line` wrote; anything else is an error that says what is wrong."""
+        """The record that `to_line` wrote; anything else raises RecordError."""
         try:
             raw = json.loads(line)
             if not isinstance(raw, dict) or raw.keys() != _KEYS:
                 raise RecordError(f"not a record: it needs exactly the keys {', '.join(sorted(_KEYS))}.")
             views, votes = raw["views"], raw["votes"]
-            raw["views"] = views and ViewColumns(**{name: tuple(values) for name, values in views.items()})
             raw["votes"] = None if votes is None else {int(c): count for c, count in votes.items()}
             values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in raw.items()}
+            values["views"] = None if views is None else _view_table(**views)
             return cls(**values)
-        except (ValueError, TypeError, AttributeError) as error:
+        except (ValueError, TypeError, AttributeError, IndexError) as error:
             raise error if isinstance(error, RecordError) else RecordError(f"not a record: {error}.") from error
 
 
@@ -95,8 +86,8 @@ _KEYS = {each.name for each in fields(Record)}
 
 def record_of(prediction: Prediction, *, key: str, target: int) -> Record:
     """The record of a prediction that was made with its trace (and evidence, where it may be scored again)."""
-    trace = prediction.trace or Trace(())
-    evidence = trace.evidence
+    trace = prediction.trace
+    evidence = None if trace is None else trace.evidence
     top = prediction.ranking(TOP) if evidence is None or prediction.votes is None else _voted_top(prediction, evidence)
     return Record(
         key=key,
@@ -108,8 +99,8 @@ def record_of(prediction: Prediction, *, key: str, target: int) -> Record:
         votes=_votes(prediction),
         tie_break=prediction.tie_break,
         top5=tuple(top),
-        views=_view_columns(prediction, trace),
-        views_used=len(trace.views),
+        views=None if trace is None else _recorded_views(trace),
+        views_used=0 if trace is None else len(trace.views),
         stop=prediction.stop,
         notes=prediction.notes,
         timings={name: round(seconds, 6) for name, seconds in prediction.timings.items()},
@@ -150,22 +141,33 @@ def _votes(prediction: Prediction) -> dict[int, float] | None:
     return {int(c): int(counts[c]) if exact else shortest(counts[c]) for c in np.flatnonzero(counts >= LEAST_VOTE)}
 
 
-def _view_columns(prediction: Prediction, trace: Trace) -> ViewColumns | None:
-    if not trace.views:
-        return None
-    position = {label: i for i, label in reversed(list(enumerate(prediction.labels)))}
-    evidence = trace.evidence
-    labels = [position[v.label] for v in trace.views] if evidence is None else evidence.student_labels.tolist()
-    return ViewColumns(
-        labels=tuple(labels),
-        entropy=tuple(shortest(view.entropy) for view in trace.views),
-        top_probability=tuple(shortest(view.top_probability) for view in trace.views),
-        kept=tuple(sorted(prediction.kept, key=lambda i: (trace.views[i].entropy, i))),
-    )
+def _recorded_views(trace: Trace) -> ViewTable:
+    """The columns of the trace's table, with the student's labels in a cascade."""
+    table = trace.views.located((), (), names=())
+    return table if trace.evidence is None else replace(table, labels=trace.evidence.student_labels)
+
+
+def _view_lists(views: ViewTable) -> dict[str, list[Any]]:
+    """The table as JSON-ready lists."""
+    order = rank_by_confidence(views.entropy)
+    return {
+        "labels": views.labels.tolist(),
+        "entropy": [shortest(value) for value in views.entropy],
+        "top_probability": [shortest(value) for value in views.top_probability],
+        "kept": order[views.kept[order]].tolist(),
+    }
+
+
+def _view_table(labels: list[int], entropy: list[float], top_probability: list[float], kept: list[int]) -> ViewTable:
+    """The table of the lists that `_view_lists` wrote."""
+    mask = np.zeros(len(labels), dtype=np.bool_)
+    mask[kept] = True
+    columns = np.array(entropy, dtype=np.float32), np.array(top_probability, dtype=np.float32)
+    return ViewTable(np.array(labels, dtype=np.int64), *columns, mask)
 
 
 def _voted_top(prediction: Prediction, evidence: Evidence) -> list[int]:
-    """Winner first, then by votes; most classes have none, and those are told apart by the source view's logits."""
+    """Winner first, then by votes; most classes have none, and those are ordered by the source view's logits."""
     classes = np.arange(len(prediction.labels))
     source = np.full(len(classes), -np.inf)
     source[evidence.candidates] = evidence.logits[0]
@@ -174,7 +176,7 @@ def _voted_top(prediction: Prediction, evidence: Evidence) -> list[int]:
 
 
 def _evidence_fields(evidence: Evidence) -> dict[str, Any]:
-    told = evidence.teacher_labels
+    teacher_labels = evidence.teacher_labels
     return {
         "candidates": tuple(evidence.candidates.tolist()),
         "logits": pack_floats(evidence.logits),
@@ -183,5 +185,5 @@ def _evidence_fields(evidence: Evidence) -> dict[str, Any]:
         "group_marginal": pack_floats(evidence.group_marginal),
         "group_logits": pack_floats(evidence.group_logits),
         "tie_draw": float(evidence.tie_draw),
-        "teacher_labels": None if told is None else tuple(told.tolist()),
+        "teacher_labels": None if teacher_labels is None else tuple(teacher_labels.tolist()),
     }

@@ -74,7 +74,7 @@ def environment_of(classifier: Classifier) -> dict[str, Any]:
         "model_probe": probe(classifier.encoder),
         "teacher_fingerprint": None if teacher is None else teacher.fingerprint,
         "teacher_probe": [] if teacher is None else probe(teacher),
-        "method_fingerprint": getattr(classifier.method, "fingerprint", None),
+        "method_fingerprint": classifier.method.fingerprint,
         "templates": list(classifier.templates),
     }
 

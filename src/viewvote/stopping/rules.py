@@ -1,4 +1,4 @@
-"""The two rules that end an image's rounds of views before its budget. Both look at labels and entropies alone.
+"""The two rules that end an image's rounds of views before its budget. Both look at labels and the ranking alone.
 
 Views come in the fixed order of the sample, so those seen are always the first of the full run.
 """
@@ -8,20 +8,20 @@ from typing import Protocol
 
 import numpy as np
 
+from ..arrays import Int64
 from ..errors import UsageError
-from ..prediction import Float32, Int64
-from ..vote import count_kept, rank_by_confidence
+from ..vote import count_kept
 
 STEP = 8
 """Late rounds end on multiples of it, which are also the blocks that torch encoders work in."""
 
 
 class StoppingRule(Protocol):
-    """After each of its rounds a rule says whether the views seen settle the answer."""
+    """After each of its rounds a rule decides whether the views seen settle the answer."""
 
     @property
     def reason(self) -> str:
-        """What `Prediction.stop` says where the rule ended the rounds."""
+        """The value of `Prediction.stop` where the rule ended the rounds."""
         ...
 
     @property
@@ -29,8 +29,8 @@ class StoppingRule(Protocol):
         """How many views have been seen when it looks, ascending; the last is the budget."""
         ...
 
-    def settled(self, labels: Int64, entropy: Float32) -> bool:
-        """Whether the views seen, in their order, are enough."""
+    def settled(self, labels: Int64, order: Int64) -> bool:
+        """Whether the views seen are enough: their labels in view order, and their indices, most confident first."""
         ...
 
 
@@ -52,19 +52,19 @@ class Confident:
         if len(self.thresholds) != len(self.rounds) - 1:
             raise UsageError(f"rounds {self.rounds} need a threshold each but for the last; got {self.thresholds}.")
 
-    def settled(self, labels: Int64, entropy: Float32) -> bool:
+    def settled(self, labels: Int64, order: Int64) -> bool:
         """Whether the leader's support reaches the threshold of this round."""
         threshold = dict(zip(self.rounds, self.thresholds, strict=False)).get(len(labels))
-        return threshold is not None and leader_support(labels, entropy, keep=self.keep) >= threshold
+        return threshold is not None and leader_support(labels, order, keep=self.keep) >= threshold
 
 
-def leader_support(labels: Int64, entropy: Float32, *, keep: float) -> float:
+def leader_support(labels: Int64, order: Int64, *, keep: float) -> float:
     """The mean of the leader's shares of the kept views, of the more confident half and of all; 0 in a tie.
 
-    The kept views decide, but early on they are few (of 8 views 2) and agree too easily; the others tell how likely the
+    The kept views decide, but early on they are few (of 8 views 2) and agree too easily; the others show how likely the
     next confident view is to disagree.
     """
-    ranked = labels[rank_by_confidence(entropy)]
+    ranked = labels[order]
     kept, half = ranked[: count_kept(len(labels), keep)], ranked[: max(1, len(labels) // 2)]
     votes = np.bincount(kept)
     leaders = np.flatnonzero(votes == votes.max())
@@ -81,7 +81,7 @@ class Exact:
     others are the k - j most confident views seen. Each of the j may vote for the strongest rival: the leader is safe
     if it has more votes among those k - j than any rival has, plus j. Raising j by one takes at most one vote from the
     rival and gives it one, and never adds to the leader, so the largest j, min(r, k), is the worst. A strict lead also
-    rules out a tie, so the tie rule and the discarded views have no say.
+    rules out a tie, so the tie rule and the discarded views cannot change it.
 
     It needs r < k / 2: with 64 views and keep 0.3 (k = 19) it cannot stop before view 55.
     """
@@ -98,17 +98,17 @@ class Exact:
         first = -(-earliest // STEP) * STEP
         return (*range(first, self.budget, STEP), self.budget)
 
-    def certain(self, entropy: Float32) -> Int64:
+    def certain(self, order: Int64) -> Int64:
         """Those of the views seen that are kept whatever comes, the most confident first."""
-        unseen = self.budget - len(entropy)
-        return rank_by_confidence(entropy)[: max(0, count_kept(self.budget, self.keep) - unseen)]
+        unseen = self.budget - len(order)
+        return order[: max(0, count_kept(self.budget, self.keep) - unseen)]
 
-    def settled(self, labels: Int64, entropy: Float32) -> bool:
+    def settled(self, labels: Int64, order: Int64) -> bool:
         """Whether the leader beats every rival even if all unseen views vote for that one.
 
         Only the labels of the certain views count, so in a cascade a teacher need not be asked about others.
         """
-        certain = self.certain(entropy)
+        certain = self.certain(order)
         votes = np.bincount(labels[certain], minlength=2)
         rival, leader = np.sort(votes)[-2:]
         return bool(len(certain) and leader > rival + self.budget - len(labels))

@@ -3,10 +3,9 @@
 from math import exp, log, log1p, log2
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Float64, Int64
 from ..errors import UsageError
-from ..prediction import Int64
 
 STARTS = tuple(i / 40 for i in range(28, 65))
 """The support needed after 4 views, 0.7 to 1.6; above 1 no image stops there."""
@@ -23,9 +22,7 @@ DOUBT = 0.1
 Thresholds = tuple[float | None, ...]
 
 
-def choose_thresholds(
-    support: NDArray[np.float64], answers: Int64, rounds: tuple[int, ...], disagreement: float
-) -> Thresholds:
+def choose_thresholds(support: Float64, answers: Int64, rounds: tuple[int, ...], disagreement: float) -> Thresholds:
     """Of all falling thresholds those of the fewest views with at most `most_differing` answers unlike the budget's.
 
     Rows are records and columns rounds. Two numbers make all thresholds of a rule, so that there is little to fit to
@@ -57,7 +54,7 @@ def falling(rounds: tuple[int, ...], start: float, fall: float) -> Thresholds:
     return tuple(None if threshold > 1 else threshold for threshold in needed)
 
 
-def stopped_at(support: NDArray[np.float64], thresholds: Thresholds) -> Int64:
+def stopped_at(support: Float64, thresholds: Thresholds) -> Int64:
     """The round in which each record stops: the first whose threshold is reached, or the last."""
     stops = support >= np.array([np.inf if threshold is None else threshold for threshold in (*thresholds, 0.0)])
     return np.asarray(stops.argmax(axis=1))

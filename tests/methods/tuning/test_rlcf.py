@@ -117,7 +117,7 @@ def test_prompt_loss_gradient_and_step_are_the_naive_ones(zoo, teacher):
         loss_on = recorded(lambda kept: method._loss(episode.teacher, kept), seen)
         decision = tune(student, Recipe(0.5, 7e-3, 5e-4, 1), loss_on=loss_on)
         after, gradient = context.detach().numpy(), context.grad.numpy().astype(np.float64)
-    assert np.flatnonzero(decision.view_kept).tolist() == sorted(kept)
+    assert np.flatnonzero(decision.views.kept).tolist() == sorted(kept)
     scores, features = naive_scores(episode, kept), episode.features[kept].astype(np.float64)
 
     def loss(vectors):
@@ -310,7 +310,7 @@ def test_momentum_averages_tuned_towers_and_moves_the_start(zoo, teacher):
         torch.testing.assert_close(start[name], 0.5 * own[name] + 0.5 * average[name], atol=1e-6, rtol=0)
     moved, still = method.adapt(episodes[2]), alone.adapt(episodes[2])
     assert np.abs(moved.scores - still.scores).max() > 1e-4
-    assert np.abs(moved.view_entropy - still.view_entropy).max() > 1e-4  # views are chosen by the moved tower
+    assert np.abs(moved.views.entropy - still.views.entropy).max() > 1e-4  # views are chosen by the moved tower
     assert state_bits(zoo.plain) == before
     Classifier(zoo.plain, labels=NAMES, method=method, teacher=teacher).reset()
     np.testing.assert_array_equal(method.adapt(episodes[2]).scores, still.scores)

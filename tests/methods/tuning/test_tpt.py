@@ -63,7 +63,7 @@ def test_the_defaults_are_the_authors():
 
 def test_six_of_sixty_four_views_are_kept(zoo):
     decision = Tpt().adapt(episode_on(zoo.plain, n_views=64))
-    assert decision.view_kept.sum() == 6
+    assert decision.views.kept.sum() == 6
 
 
 def test_marginal_entropy_by_hand():
@@ -87,7 +87,7 @@ def test_loss_gradient_and_step_are_those_of_the_naive_model(zoo):
         before = context.detach().numpy().astype(np.float64)
         decision = tune(student, Recipe(0.5, 5e-3, 0.01, 1), loss_on=recorded(agreement, seen))
         after, gradient = context.detach().numpy(), context.grad.numpy().astype(np.float64)
-    assert np.flatnonzero(decision.view_kept).tolist() == sorted(kept)
+    assert np.flatnonzero(decision.views.kept).tolist() == sorted(kept)
 
     def loss(vectors):
         return naive_loss(zoo, episode.features[kept], vectors)
@@ -118,9 +118,9 @@ def test_the_trace_tells_what_the_views_said_before_tuning(zoo):
     episode = episode_on(zoo.plain)
     decision = Tpt(keep=0.25).adapt(episode)
     p = naive_softmax(episode.logits.astype(np.float64))
-    np.testing.assert_array_equal(decision.view_labels, p.argmax(axis=1))
-    np.testing.assert_allclose(decision.view_entropy, naive_entropy(p), atol=1e-5)
-    np.testing.assert_allclose(decision.view_top_probability, p.max(axis=1), atol=1e-5)
+    np.testing.assert_array_equal(decision.views.labels, p.argmax(axis=1))
+    np.testing.assert_allclose(decision.views.entropy, naive_entropy(p), atol=1e-5)
+    np.testing.assert_allclose(decision.views.top_probability, p.max(axis=1), atol=1e-5)
     assert (decision.votes, decision.notes, decision.marginal_before) == (None, (), None)
 
 
@@ -128,7 +128,7 @@ def test_views_are_chosen_by_the_context_whatever_the_templates_say(zoo):
     episode = episode_on(zoo.plain)
     other = replace(episode, logits=-episode.logits, text=-episode.text)
     decisions = [Tpt(keep=0.5).adapt(one) for one in (episode, other)]
-    np.testing.assert_array_equal(decisions[0].view_kept, decisions[1].view_kept)
+    np.testing.assert_array_equal(decisions[0].views.kept, decisions[1].views.kept)
     np.testing.assert_array_equal(decisions[0].scores, decisions[1].scores)
 
 

@@ -76,10 +76,10 @@ def test_every_way_of_tuning_keeps_the_common_promises(cases, way):
     assert decision.scores.dtype == np.float32
     assert decision.scores.sum() == pytest.approx(1, abs=1e-5)
     assert decision.scores[decision.index] == decision.scores.max() == decision.confidence
-    assert decision.view_kept.sum() == 2
-    assert len(decision.view_labels) == len(decision.view_entropy) == len(decision.view_top_probability) == 20
+    assert decision.views.kept.sum() == 2
+    assert len(decision.views.labels) == len(decision.views.entropy) == len(decision.views.top_probability) == 20
     single = method.adapt(episode_on(encoder, teacher=teacher, n_views=1))  # the source view is kept, and tuned on
-    assert single.view_kept.tolist() == [True]
+    assert single.views.kept.tolist() == [True]
 
 
 @pytest.mark.parametrize("way", WAYS)

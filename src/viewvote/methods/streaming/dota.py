@@ -3,20 +3,18 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...prediction import Float32
+from ...arrays import Float32, Float64
 from ...vote import log_softmax
-from ..base import Decision, ViewLogits, probability_decision
-from .base import Observation, observe
+from ..base import Decision, Stream, StreamingMethod, ViewLogits, probability_decision
+from .base import observe
 
-Float64 = NDArray[np.float64]
 NEGLIGIBLE = 1e-7
 """A class that gets less than this of an image keeps its covariance as it is: a thousand of 512 x 512 is a gigabyte."""
 
 
 @dataclass(frozen=True)
-class Dota:
+class Dota(StreamingMethod):
     """One setting for every dataset; the authors tune eta and rho on each test set, which we do not.
 
     sigma, mean      where every class starts: covariance sigma * I, and this number in every place of its mean
@@ -34,7 +32,6 @@ class Dota:
     keep: float = 0.1
 
     name = "dota"
-    confidence_is = "probability"
     templates = "ensemble"
 
     def views_used(self, n_views: int) -> int:
@@ -46,30 +43,24 @@ class Dota:
         return DotaStream(self)
 
 
-class DotaStream:
+class DotaStream(Stream):
     """Counts, means and covariances of the classes, shaped by the first image."""
 
     def __init__(self, method: Dota) -> None:
         self.method = method
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget everything seen."""
         self.counts: Float64 | None = None
 
-    def decide(self, views: ViewLogits) -> list[Decision]:
-        """One decision per image, in order: predicted first, learned from afterwards."""
-        return [self._decide(one) for one in observe(views, self.method.keep)]
-
-    def _decide(self, seen: Observation) -> Decision:
+    def decide(self, views: ViewLogits) -> Decision:
+        """The decision for the next image: predicted first, learned from afterwards."""
+        seen = observe(views, self.method.keep)
         n_classes, dim = seen.logits.shape[1], seen.features.shape[1]
         if self.counts is None or len(self.counts) != n_classes:
-            self._begin(n_classes, dim)
+            self._shape(n_classes, dim)
         logits = seen.logits.mean(axis=0) + self._weight(len(seen.features)) * self._scores(seen.features.mean(axis=0))
         self._learn(seen.features.astype(np.float64), seen.probabilities.astype(np.float64))
-        return probability_decision(np.exp(log_softmax(logits.astype(np.float32))), seen.logp, seen.kept)
+        return probability_decision(views, np.exp(log_softmax(logits.astype(np.float32))), kept=seen.kept)
 
-    def _begin(self, n_classes: int, dim: int) -> None:
+    def _shape(self, n_classes: int, dim: int) -> None:
         m = self.method
         self.counts = np.ones(n_classes)
         self.means = np.full((n_classes, dim), m.mean)
@@ -78,7 +69,7 @@ class DotaStream:
         self.precision = np.eye(dim) / m.sigma
 
     def _weight(self, n_views: int) -> float:
-        assert self.counts is not None  # noqa: S101 - set by _begin
+        assert self.counts is not None  # noqa: S101 - set by _shape
         return float(min(self.method.rho * self.counts.mean() / n_views, self.method.eta))
 
     def _scores(self, feature: Float32) -> Float64:
@@ -89,7 +80,7 @@ class DotaStream:
 
     def _learn(self, features: Float64, soft: Float64) -> None:
         """Update the statistics with the image's views, each shared among classes by its probabilities `soft`."""
-        assert self.counts is not None  # noqa: S101 - set by _begin
+        assert self.counts is not None  # noqa: S101 - set by _shape
         mass = soft.sum(axis=0)  # (classes,)
         total = self.counts + mass
         for c in np.flatnonzero(mass > NEGLIGIBLE):

@@ -5,21 +5,21 @@ from math import log2
 
 import numpy as np
 
-from ...prediction import Float32
+from ...arrays import Float32
 from ...vote import entropy_of, log_softmax
-from ..base import Decision, ViewLogits, probability_decision
-from .base import Observation, observe
+from ..base import Decision, Stream, StreamingMethod, ViewLogits, probability_decision
+from .base import observe
 
 
 @dataclass(frozen=True)
-class Tda:
+class Tda(StreamingMethod):
     """The authors' ImageNet values; they tuned alpha and beta on each test set, which we do not.
 
     alpha, beta           weight and sharpness of the positive cache
     alpha_neg, beta_neg   the same for the negative cache
     shots, shots_neg      images kept per predicted class
     entropy_range         an image may enter the negative cache if its entropy over log2(classes) lies inside
-    mask_range            the negative cache speaks against classes whose probability lies inside
+    mask_range            the negative cache counts against classes whose probability lies inside
     multi_view            use the confident views of each image instead of its source view alone
     """
 
@@ -35,7 +35,6 @@ class Tda:
     keep: float = 0.1
 
     name = "tda"
-    confidence_is = "probability"
     templates = "ensemble"
 
     def views_used(self, n_views: int) -> int:
@@ -49,7 +48,7 @@ class Tda:
 
 @dataclass(frozen=True)
 class Item:
-    """A past image: its feature, how unsure it was, and which classes it speaks for (or against)."""
+    """A past image: its feature, how unsure it was, and which classes it counts for (or against)."""
 
     feature: Float32  # (dim,)
     entropy: float
@@ -57,24 +56,16 @@ class Item:
 
 
 @dataclass
-class TdaStream:
+class TdaStream(Stream):
     """The caches, per predicted class, each sorted by entropy."""
 
     method: Tda
     positive: dict[int, list[Item]] = field(default_factory=dict)
     negative: dict[int, list[Item]] = field(default_factory=dict)
 
-    def reset(self) -> None:
-        """Empty both caches."""
-        self.positive.clear()
-        self.negative.clear()
-
-    def decide(self, views: ViewLogits) -> list[Decision]:
-        """One decision per image, in order; an image enters the caches before it is predicted, as its authors do."""
-        return [self._decide(one) for one in observe(views, self.method.keep)]
-
-    def _decide(self, seen: Observation) -> Decision:
-        m = self.method
+    def decide(self, views: ViewLogits) -> Decision:
+        """The decision for the next image, which enters the caches before it is predicted, as its authors do."""
+        m, seen = self.method, observe(views, self.method.keep)
         feature = seen.features.mean(axis=0)  # not normalised again, as in the authors' code
         logits, probabilities = seen.logits.mean(axis=0), seen.probabilities.mean(axis=0)
         entropy = float(entropy_of(np.log(np.maximum(probabilities, np.finfo(np.float32).tiny))))
@@ -89,7 +80,7 @@ class TdaStream:
             _remember(self.negative, label, Item(feature, entropy, against), m.shots_neg)
         final = logits + m.alpha * _recall(self.positive, feature, m.beta, len(logits))
         final = final - m.alpha_neg * _recall(self.negative, feature, m.beta_neg, len(logits))
-        return probability_decision(np.exp(log_softmax(final.astype(np.float32))), seen.logp, seen.kept)
+        return probability_decision(views, np.exp(log_softmax(final.astype(np.float32))), kept=seen.kept)
 
 
 def _remember(cache: dict[int, list[Item]], label: int, item: Item, capacity: int) -> None:
@@ -103,8 +94,8 @@ def _remember(cache: dict[int, list[Item]], label: int, item: Item, capacity: in
 
 
 def _recall(cache: dict[int, list[Item]], feature: Float32, beta: float, n_classes: int) -> Float32:
-    """What the cached items say per class, each weighted by its likeness to `feature`."""
-    said = np.zeros(n_classes, dtype=np.float32)
+    """The classes of the cached items, each weighted by its likeness to `feature`."""
+    recalled = np.zeros(n_classes, dtype=np.float32)
     for item in (one for items in cache.values() for one in items):
-        said += np.float32(np.exp(-beta * (1 - float(feature @ item.feature)))) * item.classes
-    return said
+        recalled += np.float32(np.exp(-beta * (1 - float(feature @ item.feature)))) * item.classes
+    return recalled

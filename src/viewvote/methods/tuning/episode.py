@@ -1,12 +1,12 @@
 """The seam of episodic tuning methods: one image and a model to tune on it in, a decision out, nothing left behind."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
+from ...arrays import Float32, UInt8
 from ...encoders import Encoder
-from ...prediction import Float32, UInt8
-from ..base import Decision
+from ..base import Decision, MethodDefaults
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Teacher:
 
 @dataclass(frozen=True)
 class Episode:
-    """One image as a tuning method meets it: views (view 0 is the source view), and what the untuned model says."""
+    """One image as a tuning method meets it: its views (view 0 is the source view), and the untuned model's logits."""
 
     encoder: Encoder
     class_names: tuple[str, ...]
@@ -31,28 +31,16 @@ class Episode:
     teacher: Teacher | None = None
 
 
-@runtime_checkable
-class TuningMethod(Protocol):
-    """A frozen dataclass of hyper-parameters that tunes on one image, answers, and puts everything back bit for bit."""
+class TuningMethod(MethodDefaults):
+    """A method that tunes a model on one image, answers, and puts everything back bit for bit.
 
-    @property
-    def name(self) -> str:
-        """Its name in the registry."""
-        ...
+    Its confidence is the probability of the source view after tuning.
+    """
 
-    @property
-    def confidence_is(self) -> str:
-        """What `confidence` means: "probability", of the source view after tuning."""
-        ...
-
-    def views_used(self, n_views: int) -> int:
-        """How many of the sample's views must be encoded."""
-        ...
-
+    @abstractmethod
     def check(self, encoder: Encoder, teacher: Encoder | None) -> None:
-        """An error that says what the encoder lacks, or the teacher; called once, before any image is read."""
-        ...
+        """Raise where the encoder or the teacher lacks what is needed; called once, before any image is read."""
 
+    @abstractmethod
     def adapt(self, episode: Episode) -> Decision:
-        """The decision of one image; afterwards the encoder is as it was, also where this raises."""
-        ...
+        """The decision for one image; afterwards the encoder is as it was, also where this raises."""

@@ -5,13 +5,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, get_args
 
+from ...arrays import Int64
 from ...encoders import Encoder
 from ...encoders.torch.learned_prompts import PromptLearner
 from ...errors import MissingExtraError, UnsupportedEncoderError, UsageError
-from ...prediction import Int64
 from ...registry import unknown_name
 from ..base import Decision
-from .episode import Episode
+from .episode import Episode, TuningMethod
 from .steps import Loss, Recipe, marginal_entropy, tune
 from .students import prompt_student
 from .token_statistics import TokenStatistics, load_statistics
@@ -26,7 +26,7 @@ Compat = Literal["code", "paper"]
 
 
 @dataclass(frozen=True)
-class PromptAlign:
+class PromptAlign(TuningMethod):
     """One AdamW step on p-bar's entropy plus the distance to the source statistics, over the same kept views.
 
     statistics       the source statistics, a safetensors file of ours, or a folder with the authors' two files
@@ -51,16 +51,11 @@ class PromptAlign:
     record_marginal: bool = False
 
     name = "promptalign"
-    confidence_is = "probability"
 
     @property
     def fingerprint(self) -> str:
         """Of the statistics: what decides the answers besides the model and the hyper-parameters."""
         return self._statistics().fingerprint
-
-    def views_used(self, n_views: int) -> int:
-        """All of them."""
-        return n_views
 
     def check(self, encoder: Encoder, teacher: Encoder | None) -> None:
         """An error where the encoder has no learned prompts, or the statistics are missing or of another model."""

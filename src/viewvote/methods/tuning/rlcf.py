@@ -3,13 +3,13 @@
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from ...arrays import Int64
 from ...encoders import Encoder
 from ...encoders.torch.tunable import require_prompt_tunable, require_vision_tunable
 from ...errors import MissingExtraError, UsageError
-from ...prediction import Int64
 from ...registry import unknown_name
 from ..base import Decision
-from .episode import Episode, Teacher
+from .episode import Episode, Teacher, TuningMethod
 from .steps import Loss, Recipe, tune
 from .students import context_student, vision_student
 from .vision_momentum import VisionMomentum
@@ -27,7 +27,7 @@ Tuned = Literal["prompt", "image"]
 
 
 @dataclass(frozen=True)
-class Rlcf:
+class Rlcf(TuningMethod):
     """A few AdamW steps on the rewarded cross-entropy of the kept views' candidates; defaults of the authors' scripts.
 
     tune             "prompt": context vectors, as TPT; "image": every weight of the vision tower
@@ -53,7 +53,6 @@ class Rlcf:
     momentum: VisionMomentum | None = field(default=None, compare=False)
 
     name = "rlcf"
-    confidence_is = "probability"
     asks_teacher = True
 
     @property
@@ -61,10 +60,6 @@ class Rlcf:
         """The template of the teacher's texts, and of the student's where only its vision tower is tuned."""
         words = self.prefix if self.tune == "image" else self._words
         return f"{words} {{}}."
-
-    def views_used(self, n_views: int) -> int:
-        """All of them."""
-        return n_views
 
     def check(self, encoder: Encoder, teacher: Encoder | None) -> None:
         """An error where there is no teacher, or the encoder does not allow what is to be tuned."""
@@ -101,6 +96,11 @@ class Rlcf:
             if self.momentum is not None:
                 self.momentum.update(tower)
             return decision
+
+    def reset(self) -> None:
+        """Forget the tuned towers of the images before."""
+        if self.momentum is not None:
+            self.momentum.reset()
 
     @property
     def _words(self) -> str:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...arrays import Float32, Int64
 from ...errors import MissingExtraError, UsageError
-from ...prediction import Float32, Int64
-from ...vote import checked_logits, count_kept, entropy_of, log_softmax, rank_by_confidence
+from ...vote import RankedViews, checked_keep, checked_logits, log_softmax
 from ..base import Decision, probability_decision
 from .students import Student
 
@@ -33,7 +33,7 @@ class Recipe:
     record_marginal: bool = False
 
     def __post_init__(self) -> None:
-        count_kept(1, self.keep)  # complains about a share that is none
+        checked_keep(self.keep)
         if self.steps < 1 or self.lr <= 0 or self.weight_decay < 0:
             raise UsageError(
                 f"tuning needs at least one step, lr above 0 and weight_decay of at least 0; got steps={self.steps}, "
@@ -47,23 +47,21 @@ def tune(student: Student, recipe: Recipe, *, loss_on: Callable[[Int64], Loss]) 
     The views are chosen once, by the untuned model. The optimiser is new for every image, so its state is empty.
     """
     text = student.text()
-    logp = log_softmax(_numbers(student.logits(student.features, text)))  # (views, classes)
-    kept = rank_by_confidence(entropy_of(logp))[: count_kept(len(logp), recipe.keep)]
+    untuned = RankedViews(_numbers(student.logits(student.features, text)))
+    kept = untuned.most_confident(recipe.keep)
     notes = _descend(student, recipe, text, kept, loss_on(kept))
     with torch.no_grad():
         text = student.text()
         source = _numbers(student.logits(student.views(np.zeros(1, dtype=np.int64), 0)[0], text))
-        mask = np.zeros(len(logp), dtype=np.bool_)
-        mask[kept] = True
-        decision = probability_decision(np.exp(log_softmax(source[0])), logp, mask)
+        decision = probability_decision(untuned, np.exp(log_softmax(source[0])), kept=kept)
         if not recipe.record_marginal:
             return replace(decision, notes=notes)
         after = log_softmax(_numbers(student.logits(student.views(kept, 0)[0], text)))
-        return replace(decision, notes=notes, marginal_before=_p_bar(logp[kept]), marginal_after=_p_bar(after))
+        return replace(decision, notes=notes, marginal_before=_p_bar(untuned.logp[kept]), marginal_after=_p_bar(after))
 
 
 def _descend(student: Student, recipe: Recipe, text: Tensor, kept: Int64, loss_of: Loss) -> tuple[str, ...]:
-    """Takes the steps, the first one with `text` as it is, and returns what to tell about them."""
+    """Takes the steps, the first one with `text` as it is, and returns notes about them."""
     optimizer = torch.optim.AdamW(student.parameters, lr=recipe.lr, weight_decay=recipe.weight_decay)
     for step in range(recipe.steps):
         text = text if step == 0 else student.text()

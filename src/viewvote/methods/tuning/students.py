@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
+from ...arrays import Int64
 from ...encoders.torch.learned_prompts import PromptLearner
 from ...encoders.torch.tunable import PromptTunable, Snapshot, VisionTunable
 from ...errors import MissingExtraError
-from ...prediction import Int64
 from .episode import Episode
 
 try:

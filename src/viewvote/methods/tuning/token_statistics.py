@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Float32, Float64, UInt8
 from ...encoders.checkpoints.state_dict import open_state_dict
 from ...encoders.checkpoints.torch_file import TensorRef, open_torch_file
 from ...encoders.torch.learned_prompts import PromptLearner
 from ...errors import CheckpointError, MissingExtraError, ModelNotFoundError, UsageError
 from ...images.photo import ImageSource, open_photo
-from ...prediction import Float32, ImageSpec, UInt8
+from ...prediction import ImageSpec
 from ...views.crops import View, render_views, source_box
 
 try:
@@ -103,7 +103,7 @@ def gather_statistics(encoder: PromptLearner, images: Iterable[ImageSource]) -> 
     return TokenStatistics(mean.astype(np.float32), (spread / count).astype(np.float32))
 
 
-def _block_inputs(encoder: PromptLearner, pixels: UInt8) -> NDArray[np.float64]:
+def _block_inputs(encoder: PromptLearner, pixels: UInt8) -> Float64:
     """What every vision block is given (views, blocks, tokens, width)."""
     with torch.no_grad():
         _, taps = encoder.view_features(pixels, taps=ALL_BLOCKS)

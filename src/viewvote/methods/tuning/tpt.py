@@ -6,7 +6,7 @@ from ...encoders import Encoder
 from ...encoders.torch.learned_prompts import PromptLearner
 from ...encoders.torch.tunable import require_prompt_tunable
 from ..base import Decision
-from .episode import Episode
+from .episode import Episode, TuningMethod
 from .steps import Recipe, agreement, tune
 from .students import context_student, prompt_student
 
@@ -15,7 +15,7 @@ MAPLE_LR = 4e-2
 
 
 @dataclass(frozen=True)
-class Tpt:
+class Tpt(TuningMethod):
     """One AdamW step on p-bar's entropy over the kept views, then the source view answers; defaults of its authors.
 
     A prompt is the tuned vectors and a class name, so templates do not apply.
@@ -36,11 +36,6 @@ class Tpt:
     record_marginal: bool = False
 
     name = "tpt"
-    confidence_is = "probability"
-
-    def views_used(self, n_views: int) -> int:
-        """All of them."""
-        return n_views
 
     def check(self, encoder: Encoder, teacher: Encoder | None) -> None:
         """An error where the encoder takes no context vectors and has no learned prompts."""

@@ -1,0 +1,41 @@
+"""A model with the text head of the labels, and what a teacher answers about the views of one sample."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..arrays import Float32, Int64
+from ..encoders import Encoder
+from ..encoders.text_head import TextHead
+from ..views.sample import Sample
+
+
+@dataclass(frozen=True)
+class LabelledModel:
+    """An encoder and the text head of the labels to choose from."""
+
+    encoder: Encoder
+    head: TextHead
+
+    def logits(self, features: Float32) -> Float32:
+        """The logits (views, classes) of features (views, dim), at the model's own scale."""
+        return self.head.logits(features, self.encoder)
+
+
+@dataclass
+class TeacherAnswers:
+    """A stronger model's logits of views of one sample; a view is drawn and encoded when it is first asked about."""
+
+    model: LabelledModel
+    sample: Sample
+    rows: dict[int, Float32] = field(default_factory=dict)  # of each view asked about (classes,)
+
+    def logits(self, views: Int64) -> Float32:
+        """The logits (views, classes) of these views."""
+        wanted = views.tolist()
+        new = [view for view in wanted if view not in self.rows]
+        if new:
+            pixels = self.sample.pixels_for(new, self.model.encoder.image_spec)
+            self.rows.update(zip(new, self.model.logits(self.model.encoder.encode_images(pixels)), strict=True))
+        found = [self.rows[view] for view in wanted]
+        return np.array(found, dtype=np.float32).reshape(len(found), len(self.model.head.features))
