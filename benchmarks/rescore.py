@@ -14,6 +14,7 @@ from viewvote.metrics.rescore import Setting, rescore
 from viewvote.prediction import Float32, UInt8
 from viewvote.records.record import record_of
 from viewvote.report.formats.render import render
+from viewvote.report.layouts import find_layout
 from viewvote.report.sheet import fill_sheet
 from viewvote.report.table import build_table
 from viewvote.runs.read import load_run
@@ -87,7 +88,7 @@ def main() -> None:
             stream.writelines(synthetic_lines(chosen.records, chosen.views, chosen.classes))
         print(f"{chosen.records} records x {chosen.views} views: {path.stat().st_size / 1e6:.0f} MB")
         run = load_run(path.parent)
-        timed("report", lambda: render(build_table([run], layout="free"), "markdown"))
+        timed("report", lambda: render(build_table([run], layout=find_layout("free")), "markdown"))
         timed("metrics", lambda: str(fill_sheet(run)))
         timed("rescore, 1 setting", lambda: rescore(path, [Setting(chosen.views)]))
         timed(

@@ -5,6 +5,7 @@ import json
 import numpy as np
 
 from tests.records.record_files import draw_logits, plain_record, voted_record, write_records
+from viewvote.report.layouts import find_layout
 from viewvote.report.table import build_table
 from viewvote.runs.read import load_run
 
@@ -45,4 +46,4 @@ def odd_table(folder):
     run = write_run(
         folder / "odd", answers(75, 25), dataset="a_b & <c>|%", templates="a {} #1 ~ ^ \\", model="hf:x/y_z$"
     )
-    return build_table([load_run(run)], layout="free")
+    return build_table([load_run(run)], layout=find_layout("free"))

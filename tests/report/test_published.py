@@ -3,6 +3,7 @@
 import pytest
 
 from tests.report.run_folders import answers, write_run
+from viewvote.report.layouts import find_layout
 from viewvote.report.published import match, published_rows
 from viewvote.runs.read import load_run
 
@@ -10,13 +11,13 @@ B16, L14 = "open_clip:ViT-B-16/openai", "hf:openai/clip-vit-large-patch14"
 
 
 def test_layouts_have_the_rows_of_their_tables_once():
-    assert len(published_rows("nds")) == 13 + 5 + 3 + 4
-    assert len(published_rows("fine-grained")) == 15 + 5 + 4
-    assert published_rows("free") == ()
+    assert len(published_rows(find_layout("nds"))) == 13 + 5 + 3 + 4
+    assert len(published_rows(find_layout("fine-grained"))) == 15 + 5 + 4
+    assert published_rows(find_layout("free")) == ()
 
 
 def found(tmp_path, layout="nds", **spec):
-    return match(load_run(write_run(tmp_path / "run", answers(1, 1), **spec)), layout=layout)
+    return match(load_run(write_run(tmp_path / "run", answers(1, 1), **spec)), layout=find_layout(layout))
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from viewvote.errors import UnknownNameError, UsageError
 from viewvote.metrics.accuracy import wilson_interval
 from viewvote.records.record import failed_record
 from viewvote.report.formats.render import FORMATS, render
+from viewvote.report.layouts import find_layout
 from viewvote.report.table import build_table
 from viewvote.runs.read import load_runs
 
@@ -21,7 +22,7 @@ B16 = "open_clip:ViT-B-16/openai"
 
 
 def table_of(tmp_path, layout="nds"):
-    return build_table(load_runs([tmp_path]), layout=layout)
+    return build_table(load_runs([tmp_path]), layout=find_layout(layout))
 
 
 def test_seeds_share_a_cell_and_settings_a_row(tmp_path):

@@ -1,19 +1,15 @@
-"""`viewvote report | metrics | rescore`: what records say, without the model."""
+"""`viewvote report | metrics | rescore`: tables, metrics and other settings from records, without the model."""
 
 from collections.abc import Callable
-from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import Annotated, TypeVar
 
 import typer
 
 from .completion import offering
 from .guard import guarded
 
-if TYPE_CHECKING:
-    from ..runs.read import Run
-
-LAYOUTS = ("nds", "fine-grained", "free")
+LAYOUTS = ("nds", "fine-grained", "free")  # of report/layouts, which this module imports only when called
 FORMATS = ("markdown", "latex", "csv", "json", "html")
 RESCORED = ("table", "json", "csv")
 
@@ -36,19 +32,29 @@ Output = Annotated[Path | None, typer.Option(help="Write to this file instead of
 @guarded
 def report(
     runs: Annotated[list[Path] | None, typer.Argument(metavar="[RUN...]", help="Runs, or folders of runs.")] = None,
-    layout: Annotated[str, typer.Option(help=" | ".join(LAYOUTS), autocompletion=offering(LAYOUTS))] = "free",
+    layout: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME|FILE",
+            help=f"{' | '.join(LAYOUTS)}, or a TOML file of your own.",
+            autocompletion=offering(LAYOUTS),
+        ),
+    ] = "free",
     format: Annotated[  # noqa: A002
         str, typer.Option(help=" | ".join(FORMATS), autocompletion=offering(FORMATS))
     ] = "markdown",
     compare: Annotated[
-        tuple[Path, Path] | None, typer.Option(metavar="A B", help="Say whether the difference of two runs is real.")
+        tuple[Path, Path] | None, typer.Option(metavar="A B", help="Whether the difference of two runs is real.")
     ] = None,
     output: Output = None,
 ) -> None:
     """The paper's tables from runs."""
     from ..errors import UsageError
     from ..registry import unknown_name
+    from ..report.compare import compare as compare_runs
     from ..report.formats.render import render
+    from ..report.formats.strict_json import strict_json
+    from ..report.layouts import find_layout
     from ..report.table import build_table
     from ..runs.read import load_run, load_runs
 
@@ -57,21 +63,12 @@ def report(
     if compare is not None:
         if runs:
             raise UsageError("--compare takes its two runs itself; leave the others out.")
-        _put(_compared(load_run(compare[0]), load_run(compare[1]), as_json=format == "json"), output)
+        found = compare_runs(*map(load_run, compare))
+        _put(strict_json(found.to_dict()) if format == "json" else f"{found}\n", output)
         return
     if not runs:
         raise UsageError("name the runs to report on: folders that `viewvote eval` made, or a folder of them.")
-    _put(render(build_table(load_runs(runs), layout=layout), format), output)
-
-
-def _compared(first: "Run", second: "Run", *, as_json: bool) -> str:
-    from dataclasses import asdict
-
-    from ..report.compare import compare
-    from ..report.formats.strict_json import strict_json
-
-    found = compare(first, second)
-    return strict_json(asdict(found) | {"real": found.real}) if as_json else f"{found}\n"
+    _put(render(build_table(load_runs(runs), layout=find_layout(layout)), format), output)
 
 
 @guarded
@@ -106,19 +103,20 @@ def rescore(
     output: Output = None,
 ) -> None:
     """Score other settings from one run's records: zero-shot, any keep, fewer views, other tie rules."""
-    from ..metrics.rescore import Setting
     from ..registry import unknown_name
-    from ..report.rescored import recorded_views, rescored_rows, rescored_text
+    from ..report.rescored import rescored_rows, rescored_text, settings_of
     from ..runs.read import load_run
     from ..vote import TIE_RULES
 
     if format not in RESCORED:
         raise unknown_name("format", format, RESCORED)
     chosen = load_run(run)
-    keeps = _numbers(keep, float, "--keep takes numbers") if keep else [chosen.spec.keep or 0.3]
-    counts = _numbers(views, int, "--views takes whole numbers") if views else [recorded_views(chosen)]
-    rules = TIE_RULES if tie == "all" else [rule.strip() for rule in tie.split(",")]
-    settings = [Setting(n, share, rule) for n, share, rule in product(counts, keeps, rules)]
+    settings = settings_of(
+        chosen,
+        keeps=_numbers(keep, float, "--keep takes numbers") if keep else (),
+        views=_numbers(views, int, "--views takes whole numbers") if views else (),
+        ties=TIE_RULES if tie == "all" else [rule.strip() for rule in tie.split(",")],
+    )
     _put(rescored_text(chosen, rescored_rows(chosen, settings), format), output)
 
 

@@ -1,6 +1,7 @@
 """Whether the difference of two runs is real: on the same images, in numbers and in words."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,10 @@ class Comparison:
         """Whether McNemar's mid-p is below 5%."""
         return self.test.mid_p < LEVEL
 
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison as JSON-ready values."""
+        return asdict(self) | {"real": self.real}
+
     def __str__(self) -> str:
         d, test = self.difference, self.test
         others = f" ({self.left_out} others are in one run only or unusable, and left out)" if self.left_out else ""
@@ -53,7 +58,7 @@ class Comparison:
 
 
 def compare(first: Run, second: Run, *, seed: int = 0) -> Comparison:
-    """The comparison of two runs on their common images; runs on different data are refused."""
+    """The comparison of two runs on their common images; runs on different data raise UsageError."""
     prints = first.spec.fingerprint, second.spec.fingerprint
     if first.dataset != second.dataset or (all(prints) and prints[0] != prints[1]):
         raise UsageError(

@@ -44,6 +44,11 @@ def paper_rows(*, table: str | None = None, dataset: str | None = None) -> list[
     return [row for row in rows if dataset is None or dataset in row.values]
 
 
+def paper_tables() -> list[str]:
+    """The labels of the paper's tables, in the paper's order."""
+    return list(_tables())
+
+
 @cache
 def _tables() -> dict[str, list[PaperRow]]:
     text = (files("viewvote.report") / "data" / "paper.json").read_text(encoding="utf-8")

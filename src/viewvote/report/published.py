@@ -5,6 +5,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 
 from ..runs.read import Run
+from .layouts import Layout
 from .paper import PaperRow, paper_rows
 
 VIEWS = 64
@@ -41,14 +42,13 @@ class Match:
 
 
 @cache
-def published_rows(layout: str) -> tuple[PaperRow, ...]:
-    """The rows of the paper's tables over a layout's datasets; rivals in the tables for keep 0.1 are only repeated."""
-    start = {"nds": "nds", "fine-grained": "fc"}.get(layout)
-    rows = [row for row in paper_rows() if start and row.table.startswith(start)]
+def published_rows(layout: Layout) -> tuple[PaperRow, ...]:
+    """The rows of the paper's tables that a layout names; rivals in the tables for keep 0.1 are only repeated."""
+    rows = [row for row in paper_rows() if row.table in layout.paper]
     return tuple(row for row in rows if row.method == "zero" or row.keep == KEEP)
 
 
-def match(run: Run, *, layout: str) -> Match | None:
+def match(run: Run, *, layout: Layout) -> Match | None:
     """The published row with the run's method that differs least from it, or None where the paper has none."""
     method = run.method
     if method == "zero-shot" and run.spec.templates == "ensemble":

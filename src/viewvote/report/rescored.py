@@ -1,6 +1,7 @@
 """One run under other settings, as a table."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..records.columns import column_pieces
 from ..runs.read import Run
 from .formats.render import csv_text
 from .formats.strict_json import strict_json
+from .published import KEEP
 
 Line = Mapping[str, Any]
 
@@ -24,6 +26,14 @@ def recorded_views(run: Run) -> int:
         if piece.usable.any():
             return int((piece.labels[piece.usable] >= 0).sum(axis=1)[0])
     raise RecordError(f"{run.records} holds no usable image; there is nothing to score.")
+
+
+def settings_of(
+    run: Run, *, keeps: Sequence[float] = (), views: Sequence[int] = (), ties: Sequence[str] = ("greedy",)
+) -> list[Setting]:
+    """Every combination of these; without a keep or a number of views, those of the run."""
+    shares = keeps or [run.spec.keep or KEEP]
+    return [Setting(*each) for each in product(views or [recorded_views(run)], shares, ties)]
 
 
 def rescored_rows(run: Run, settings: Sequence[Setting]) -> list[Line]:

@@ -5,16 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..datasets import suite
+from ..datasets import CATALOG
 from ..errors import UsageError
 from ..metrics.accuracy import OverSeeds, Rate, Z, macro_accuracy, over_seeds, pooled, top1, top5
 from ..metrics.cost import cost_of
-from ..registry import unknown_name
 from ..runs.read import FULL_SPLIT, Run
 from .grouping import group_runs
+from .layouts import Layout
 from .published import Match, match
 
-LAYOUTS = ("nds", "fine-grained", "free")
 DRAWS = 10_000
 
 
@@ -57,46 +56,51 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """What a report shows, whatever format it is written in."""
+    """What a report shows, whatever format it is written in; `heads` are what its columns call the datasets."""
 
     layout: str
     datasets: tuple[str, ...]
     averages: tuple[str, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...]
+    heads: tuple[str, ...]
 
 
-def build_table(runs: Sequence[Run], *, layout: str) -> Table:
+def build_table(runs: Sequence[Run], *, layout: Layout) -> Table:
     """The table of these runs; those that it does not show are named in the notes."""
-    if layout not in LAYOUTS:
-        raise unknown_name("layout", layout, LAYOUTS)
-    begun = [run for run in runs if run.n]
-    if not begun:
+    started = [run for run in runs if run.n]
+    if not started:
         raise UsageError("none of the runs has a record yet; `viewvote eval` continues them.")
-    datasets = tuple(dict.fromkeys(run.dataset for run in begun)) if layout == "free" else tuple(suite(layout))
-    shown = [run for run in begun if run.dataset in datasets]
+    datasets = layout.datasets or tuple(dict.fromkeys(run.dataset for run in started))
+    shown = [run for run in started if run.dataset in datasets]
     if not shown:
-        raise UsageError(f"none of the {len(runs)} runs is on a dataset of layout {layout!r}; --layout free shows any.")
+        raise UsageError(
+            f"none of the {len(runs)} runs is on a dataset of layout {layout.name!r}; --layout free shows any."
+        )
     groups = group_runs(shown)
     over = _averages(layout, datasets)
     rows = tuple(_row(group, layout, over) for group in groups.rows)
     notes = (*_notes(rows), *_left_out(runs, trials=groups.trials, datasets=datasets))
-    return Table(layout, datasets, tuple(over), rows, notes)
+    return Table(layout.name, datasets, tuple(over), rows, notes, heads=_heads(layout, datasets))
 
 
 _Over = Mapping[str, tuple[tuple[str, ...], Callable[..., np.float64]]]
 
 
-def _averages(layout: str, datasets: tuple[str, ...]) -> _Over:
-    """The averages of a layout: over which datasets, and how."""
-    if layout == "nds":
-        return {"Mean (5 sets)": (datasets, np.mean), "OOD-4": (datasets[1:], np.mean)}
-    if layout == "fine-grained":
-        return {"Mean": (datasets, np.mean), "Median": (datasets, np.median)}
-    return {"Mean": (datasets, np.mean)} if len(datasets) > 1 else {}
+def _averages(layout: Layout, datasets: tuple[str, ...]) -> _Over:
+    """The averages of a layout: over which datasets, and how; one dataset has none."""
+    sets = {average.name: average.datasets or datasets for average in layout.averages}
+    how = {average.name: np.median if average.how == "median" else np.mean for average in layout.averages}
+    return {name: (over, how[name]) for name, over in sets.items() if len(over) > 1}
 
 
-def _row(by_dataset: Mapping[str, Sequence[Run]], layout: str, over: _Over) -> Row:
+def _heads(layout: Layout, datasets: tuple[str, ...]) -> tuple[str, ...]:
+    """The datasets' column heads: as the paper abbreviates them where the layout names its datasets."""
+    known = CATALOG if layout.datasets else {}
+    return tuple(known[name].column if name in known else name for name in datasets)
+
+
+def _row(by_dataset: Mapping[str, Sequence[Run]], layout: Layout, over: _Over) -> Row:
     first = next(iter(by_dataset.values()))[0]
     found = match(first, layout=layout)
     cells = {dataset: _cell(group, found) for dataset, group in by_dataset.items()}

@@ -9,6 +9,7 @@ import pytest
 from tests.report.run_folders import answers, odd_table, write_run
 from viewvote.datasets import CATALOG, suite
 from viewvote.report.formats.latex import latex
+from viewvote.report.layouts import find_layout
 from viewvote.report.table import build_table
 from viewvote.runs.read import load_runs
 
@@ -21,7 +22,7 @@ def wide(tmp_path):
     for i, name in enumerate(suite("fine-grained")):
         for seed in (0, 1):
             write_run(tmp_path / f"{name}-{seed}", answers(50 + i, 50 + seed), dataset=name, model=B16, seed=seed)
-    return build_table(load_runs([tmp_path]), layout="fine-grained")
+    return build_table(load_runs([tmp_path]), layout=find_layout("fine-grained"))
 
 
 def test_it_is_booktabs_balanced_and_escaped(tmp_path):
@@ -59,7 +60,7 @@ def test_what_all_cells_share_is_told_once_in_the_caption(wide, tmp_path):
     assert "All cells: n 100, full split, 1 seed." in alike
     write_run(tmp_path / "mixed" / "a", answers(1, 1), dataset="a", seed=0)
     write_run(tmp_path / "mixed" / "b", answers(2, 1), dataset="b", subset=True)
-    mixed = latex(build_table(load_runs([tmp_path / "mixed"]), layout="free"))
+    mixed = latex(build_table(load_runs([tmp_path / "mixed"]), layout=find_layout("free")))
     assert "All cells: 1 seed." in mixed
     assert mixed.split("\\caption{")[0].count("subset") == 1
 

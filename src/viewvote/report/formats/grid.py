@@ -2,20 +2,19 @@
 
 from collections.abc import Collection
 
-from ...datasets import CATALOG
 from ..table import Average, Cell, Row, Table
 
 Lines = tuple[str, ...]
 
 
-def grid(table: Table, *, told: Collection[str] | None = None) -> list[tuple[Lines, ...]]:
+def grid(table: Table, *, stated: Collection[str] | None = None) -> list[tuple[Lines, ...]]:
     """The table's rows: the lines of each cell (`cell_lines`); the published row, where there is one, after ours."""
     out: list[tuple[Lines, ...]] = []
     for row in table.rows:
         out.append(
             (
                 (row.title, row.model),
-                *(cell_lines(row.cells.get(name), told=told) for name in table.datasets),
+                *(cell_lines(row.cells.get(name), stated=stated) for name in table.datasets),
                 *(average_lines(row.averages[name]) for name in table.averages),
             )
         )
@@ -25,9 +24,8 @@ def grid(table: Table, *, told: Collection[str] | None = None) -> list[tuple[Lin
 
 
 def heading(table: Table) -> list[str]:
-    """The table's column heads; datasets of the paper as it abbreviates them."""
-    known = CATALOG if table.layout != "free" else {}
-    return ["Method", *(known[name].column if name in known else name for name in table.datasets), *table.averages]
+    """The table's column heads."""
+    return ["Method", *table.heads, *table.averages]
 
 
 def counts(cell: Cell) -> Lines:
@@ -36,10 +34,10 @@ def counts(cell: Cell) -> Lines:
     return f"n {cell.rate.n}", cell.split, f"{seeds} seed{'s' if seeds > 1 else ''}"
 
 
-def cell_lines(cell: Cell | None, *, told: Collection[str] | None = None) -> Lines:
-    """Rate and deviation; interval; `counts`; and what may be said beside the published number.
+def cell_lines(cell: Cell | None, *, stated: Collection[str] | None = None) -> Lines:
+    """Rate and deviation; interval; `counts`; and how it compares with the published number.
 
-    told   counts that are told elsewhere: the others then have a line each, so that the cell is narrow
+    stated   counts that stand elsewhere: the others then have a line each, so that the cell is narrow
     """
     if cell is None:
         return ("-",)
@@ -49,7 +47,7 @@ def cell_lines(cell: Cell | None, *, told: Collection[str] | None = None) -> Lin
     words = counts(cell)
     return (
         *(found if rate.n else ("-",)),
-        *((", ".join(words),) if told is None else (word for word in words if word not in told)),
+        *((", ".join(words),) if stated is None else (word for word in words if word not in stated)),
         *((f"{rate.errors} unusable",) if rate.errors else ()),
         *((cell.verdict,) if cell.verdict.startswith(("reproduced", "differs")) else ()),
     )

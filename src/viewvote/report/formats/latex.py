@@ -20,7 +20,7 @@ _FIT = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%
 def latex(table: Table) -> str:
     """A table over the whole width of the page; it needs the packages booktabs and graphicx."""
     shared = _shared(table)
-    head, rows = [(text,) for text in heading(table)], grid(table, told=shared)
+    head, rows = [(text,) for text in heading(table)], grid(table, stated=shared)
     notes = [*table.notes, *([f"All cells: {', '.join(shared)}."] if shared else [])]
     across = len(head) - 1
     step = ceil(across / ceil(across / COLUMNS))
@@ -40,8 +40,8 @@ def latex(table: Table) -> str:
 
 def _shared(table: Table) -> Lines:
     """What n, split and seeds are in all cells alike."""
-    told = [counts(cell) for row in table.rows for cell in row.cells.values()]
-    return tuple(word for word in told[0] if all(word in words for words in told))
+    stated = [counts(cell) for row in table.rows for cell in row.cells.values()]
+    return tuple(word for word in stated[0] if all(word in words for words in stated))
 
 
 def _block(head: Sequence[Lines], rows: Sequence[Sequence[Lines]], columns: Sequence[int]) -> str:

@@ -74,8 +74,8 @@ def _flat(cell: Cell) -> dict[str, object]:
 
 
 def as_json(table: Table) -> str:
-    """Everything the table knows."""
-    return strict_json(asdict(table))
+    """Everything the table holds; column heads are for people."""
+    return strict_json({name: value for name, value in asdict(table).items() if name != "heads"})
 
 
 def html(table: Table) -> str:
