@@ -87,3 +87,22 @@ def test_wrong_usage_is_told(tmp_path):
     done = viewvote("datasets", "check", tmp_path / "colours", "--sheet", tmp_path / "sheet.odd")
     assert (done.returncode, b"cannot write the contact sheet" in done.stderr) == (2, True)
     assert viewvote("datasets", "check", tmp_path / "colours", "--sheet", tmp_path / "no" / "x.png").returncode == 2
+
+
+def test_a_card_of_your_own_is_listed_checked_and_evaluated(tmp_path):
+    colour_folders(tmp_path / "colours", per_class=2)
+    (tmp_path / "cards.toml").write_text(
+        '[cards.paint]\nreader = "folders"\nfolders = ["colours"]\nimages = 8\n'
+        'classes = ["yellow", "red", "green", "blue"]\n[suites]\nmine = ["paint"]\n'
+    )
+    cards = ["--dataset-cards", tmp_path / "cards.toml"]
+    row = lines(viewvote("datasets", *cards, env={"VIEWVOTE_DATA": ""}))["paint"].split()
+    assert row == ["paint", "mine", "8", "4", str(tmp_path / "colours"), "paint"]
+    done = viewvote("datasets", "check", "paint", env={"VIEWVOTE_DATASETS": str(tmp_path / "cards.toml")})
+    assert (done.returncode, lines(done)["result"]) == (0, "result       the full test split")
+    run = ["eval", "--dataset", "mine", *cards, "--model", "toy", "--views", "2", "--format", "json"]
+    done = viewvote(*run, "--out", tmp_path / "runs", cwd=tmp_path)
+    (summary,) = json.loads(done.stdout)
+    assert (summary["dataset"], summary["n"], summary["full_split"], summary["split_size"]) == ("paint", 8, True, 8)
+    done = viewvote("datasets", "--dataset-cards", tmp_path / "none.toml")
+    assert (done.returncode, b"cannot read" in done.stderr) == (2, True)

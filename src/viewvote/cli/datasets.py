@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -10,21 +10,25 @@ from .completion import offer_datasets, offering
 from .guard import complain, guarded
 from .listing import show
 
-if TYPE_CHECKING:
-    from ..datasets.check import Check
-
 app = typer.Typer(no_args_is_help=False, rich_markup_mode="rich")
 FORMATS = ("table", "json")
 
+CardFiles = Annotated[
+    Path | None,
+    typer.Option("--dataset-cards", metavar="FILE|DIR", help="Cards of your own; also the variable VIEWVOTE_DATASETS."),
+]
 Root = Annotated[Path | None, typer.Option(help="The folder that holds the datasets; else the variable VIEWVOTE_DATA.")]
 Format = Annotated[str, typer.Option("--format", help=" | ".join(FORMATS), autocompletion=offering(FORMATS))]
 
 
 @app.callback(invoke_without_command=True)
 @guarded
-def datasets(context: typer.Context, root: Root = None, output: Format = "table") -> None:
+def datasets(context: typer.Context, root: Root = None, cards: CardFiles = None, output: Format = "table") -> None:
     """List the datasets of the catalog and which are present; `check` verifies one of them, or your own."""
+    from ..datasets import use_cards
+
     context.obj = root
+    use_cards(cards)
     if context.invoked_subcommand is not None:
         return
     from ..datasets.check import survey
@@ -39,7 +43,7 @@ def datasets(context: typer.Context, root: Root = None, output: Format = "table"
     table = [
         {
             "dataset": row.name,
-            "suite": row.suites[0],
+            "suite": next(iter(row.suites), ""),
             "images": f"{row.images:>6,}",
             "classes": f"{row.classes:>5,}",
             "state": row.folder or row.state,
@@ -66,6 +70,7 @@ def check(
         ),
     ],
     root: Root = None,
+    cards: CardFiles = None,
     classes: Annotated[
         str | None,
         typer.Option(
@@ -78,43 +83,22 @@ def check(
     """Verify a dataset: its files, counts and labels; exit code 1 where something is wrong or missing."""
     from dataclasses import asdict
 
-    from ..datasets import open_dataset
+    from ..datasets import open_dataset, use_cards
     from ..datasets.check import check as check_dataset
 
+    use_cards(cards)
     _checked_format(output)
     opened = open_dataset(dataset, root=root or context.obj, classes=classes)
     found = check_dataset(opened)
     if output == "json":
         typer.echo(json.dumps({"ok": found.ok, **asdict(found)}, indent=1, ensure_ascii=False))
     else:
-        _print(found)
+        typer.echo(str(found))
     if sheet is not None:
-        from ..errors import UsageError
-        from ..pictures.contact_sheet import contact_sheet
+        from ..pictures.contact_sheet import save_contact_sheet
 
-        try:
-            contact_sheet(opened).save(sheet)
-        except (OSError, ValueError) as error:  # Pillow raises ValueError for an unknown ending
-            raise UsageError(f"cannot write the contact sheet {sheet}: {error}.") from error
+        save_contact_sheet(opened, sheet)
     return 0 if found.ok else 1
-
-
-def _print(found: "Check") -> None:
-    least, middle, most = found.images_per_class
-    full = "" if found.expected_images is None else f" (the full test split has {found.expected_images:,})"
-    rows = {
-        "dataset": found.name + (f", with the classes of {found.card}" if found.card not in (None, found.name) else ""),
-        "images": f"{found.images:,}{full}",
-        "classes": f"{found.classes:,}, of which {found.classes_with_images:,} with images",
-        "per class": f"{least:,} to {most:,} images, median {middle:g}",
-        "fingerprint": found.fingerprint,
-    }
-    for key, value in rows.items():
-        typer.echo(f"{key:12} {value}")
-    for note in found.notes:
-        typer.echo(f"{'problem' if note in found.problems else 'note':12} {note}")
-    verdict = "the full test split" if found.complete else "in order" if found.ok else "NOT in order"
-    typer.echo(f"{'result':12} {verdict}")
 
 
 def _checked_format(output: str) -> str:

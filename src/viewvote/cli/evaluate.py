@@ -60,6 +60,15 @@ class EvalOptions:
             rich_help_panel=opt.ASK,
         ),
     ] = None
+    dataset_cards: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE|DIR",
+            help="Cards of datasets of your own.",
+            show_default="the variable VIEWVOTE_DATASETS",
+            rich_help_panel=opt.ASK,
+        ),
+    ] = None
     classes: Annotated[
         str | None,
         typer.Option(
@@ -172,9 +181,11 @@ class EvalOptions:
 @opt.takes(EvalOptions)
 def evaluate(asked: EvalOptions) -> int:
     """Evaluate a model and a method on datasets."""
+    from ..datasets import use_cards
     from ..runs import plan_runs, run
     from ..runs.plan import open_datasets, override_plan, read_plan
 
+    use_cards(asked.dataset_cards)
     specs = plan_runs(override_plan({} if asked.spec is None else read_plan(asked.spec), asked.spec_values()))
     datasets = open_datasets(specs)  # all of them before the first run: a missing one must not show up hours later
     if not asked.quiet:

@@ -1,7 +1,8 @@
 """Datasets: a catalog of cards as data, small readers, and one way to open any of them."""
 
 from .base import Dataset, ImageFiles, Item
-from .catalog import CATALOG, SUITES, Card, suite
+from .cards import load_cards, use_cards
+from .catalog import CATALOG, SUITES, Card, add_cards, suite
 from .open import open_dataset
 
 __all__ = [
@@ -11,6 +12,9 @@ __all__ = [
     "Dataset",
     "ImageFiles",
     "Item",
+    "add_cards",
+    "load_cards",
     "open_dataset",
     "suite",
+    "use_cards",
 ]

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from types import MappingProxyType
 from typing import Any, Literal
 
+from ..errors import UsageError
 from ..registry import unknown_name
 from .classes import ClassList
 
@@ -36,16 +38,19 @@ class Card:
     split: str = ""
     annotations: str = ""
     test: str | None = None
+    file: str = ""  # of a card that a user wrote
+    own_classes: ClassList | None = None  # that such a card brings
 
     @property
     def class_list(self) -> ClassList:
         """The dataset's classes in label order."""
-        return class_list(self.classes or self.name)
+        return self.own_classes or class_list(self.classes or self.name)
 
     @property
     def described_at(self) -> str:
         """Where the dataset is described, and CoOp's split files where it needs one."""
-        return f"{self.source} (split files: {SPLITS_SOURCE})" if self.reader == "split" else self.source
+        needs_split = self.reader == "split" and not self.file
+        return f"{self.source} (split files: {SPLITS_SOURCE})" if needs_split else self.source
 
 
 @cache
@@ -72,6 +77,11 @@ def suite(name: str) -> list[str]:
     return list(SUITES[name])
 
 
+def class_list_names() -> list[str]:
+    """The names of the class lists in data/classes.json."""
+    return list(_class_lists())
+
+
 @cache
 def _class_lists() -> dict[str, Any]:
     lists: dict[str, Any] = json.loads((_DATA / "classes.json").read_text(encoding="utf-8"))
@@ -84,8 +94,37 @@ def _card(name: str, fields: Mapping[str, Any]) -> Card:
 
 
 _TOML = tomllib.loads((_DATA / "catalog.toml").read_text(encoding="utf-8"))
-CATALOG: Mapping[str, Card] = {name: _card(name, fields) for name, fields in _TOML["cards"].items()}
-SUITES: Mapping[str, tuple[str, ...]] = {
+_cards: dict[str, Card] = {name: _card(name, fields) for name, fields in _TOML["cards"].items()}
+_suites: dict[str, tuple[str, ...]] = {
     **{name: tuple(members) for name, members in _TOML["suites"].items()},
-    "all": tuple(CATALOG),
+    "all": tuple(_cards),
 }
+_SHIPPED_SUITES = frozenset(_suites)
+CATALOG: Mapping[str, Card] = MappingProxyType(_cards)
+"""The paper's datasets, and those of users' own cards (`add_cards`)."""
+SUITES: Mapping[str, tuple[str, ...]] = MappingProxyType(_suites)
+"""Names for several datasets; "all" are the paper's."""
+
+
+def add_cards(cards: Mapping[str, Card], suites: Mapping[str, tuple[str, ...]] | None = None) -> None:
+    """Add cards and suites to the catalog; a name that is taken is an error, and nothing is added.
+
+    A card takes the place of one from the same file, and a suite that of one that was added before.
+    """
+    found = suites or {}
+    for name in [*cards, *found]:
+        replaced = name in cards and name in _cards and cards[name].file and cards[name].file == _cards[name].file
+        replaced = replaced or (name in found and name in _suites and name not in _SHIPPED_SUITES)
+        if (name in _cards or name in _suites) and not replaced:
+            raise UsageError(f"dataset or suite {name!r} exists already; choose another name.")
+    for name, members in found.items():
+        for member in members:
+            if member not in _cards and member not in cards:
+                raise unknown_name(f"dataset, named in suite {name!r}", member, [*_cards, *cards])
+    _cards.update(cards)
+    _suites.update(found)
+
+
+def added_cards() -> dict[str, Card]:
+    """The cards that are not the catalog's own."""
+    return {name: card for name, card in _cards.items() if card.file}

@@ -7,8 +7,9 @@ from statistics import median
 
 from ..errors import DatasetError
 from .base import Dataset
+from .cards import use_cards
 from .catalog import CATALOG, SUITES, Card
-from .locate import locate
+from .locate import locate, root_of
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,28 @@ class Check:
         """Whether nothing is wrong or missing."""
         return not self.problems
 
+    def __str__(self) -> str:
+        least, middle, most = self.images_per_class
+        full = "" if self.expected_images is None else f" (the full test split has {self.expected_images:,})"
+        lines = [
+            (
+                "dataset",
+                self.name + (f", with the classes of {self.card}" if self.card not in (None, self.name) else ""),
+            ),
+            ("images", f"{self.images:,}{full}"),
+            ("classes", f"{self.classes:,}, of which {self.classes_with_images:,} with images"),
+            ("per class", f"{least:,} to {most:,} images, median {middle:g}"),
+            ("fingerprint", self.fingerprint),
+            *(("problem" if note in self.problems else "note", note) for note in self.notes),
+            ("result", "the full test split" if self.complete else "in order" if self.ok else "NOT in order"),
+        ]
+        return "\n".join(f"{name:12} {value}" for name, value in lines)
+
 
 def survey(root: Path | None) -> list[Presence]:
     """Every catalog dataset with where it lies below `root`; images are not counted."""
-    return [_presence(card, root) for card in CATALOG.values()]
+    use_cards()
+    return [_presence(card, root_of(card, root)) for card in CATALOG.values()]
 
 
 def check(dataset: Dataset) -> Check:

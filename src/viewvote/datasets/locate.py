@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..errors import DatasetNotFoundError, UsageError
 from .catalog import Card
+from .classes import ClassList
 
 ROOT_VARIABLE = "VIEWVOTE_DATA"
 
@@ -33,8 +34,15 @@ def data_root(root: Path | None) -> Path:
     """The folder that holds the datasets, or an error that says how to name it."""
     found = known_root(root)
     if found is None:
-        raise UsageError(f"where are the datasets? Say it with --root DIR (root= in Python) or set {ROOT_VARIABLE}.")
+        raise UsageError(
+            f"where are the datasets? Name the folder with --root DIR (root= in Python) or set {ROOT_VARIABLE}."
+        )
     return found
+
+
+def root_of(card: Card, root: Path | None) -> Path | None:
+    """The folder that the card's folders lie in: the data root, or for a user's card without one its file's folder."""
+    return known_root(root) or (Path(card.file).parent if card.file else None)
 
 
 def locate(card: Card, root: Path) -> Place:
@@ -71,9 +79,13 @@ def _with_classes(card: Card, root: Path, present: Sequence[Path]) -> Path:
     if present:
         raise DatasetNotFoundError(
             f"{present[0]} holds none of the {len(classes.names)} class folders of {card.title}: expected a folder per "
-            f"class, named by WordNet id ({classes.wnids[0]}) or label (0). It is described at {card.described_at}."
+            f"class, named by {_named_by(classes)} or label (0). It is described at {card.described_at}."
         )
     raise _absent(card, root)
+
+
+def _named_by(classes: ClassList) -> str:
+    return f"WordNet id ({classes.wnids[0]})" if classes.wnids else f"name ({classes.names[0]})"
 
 
 def _split_files(card: Card, folder: Path, root: Path) -> list[Path]:

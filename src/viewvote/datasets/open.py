@@ -6,9 +6,10 @@ from pathlib import Path, PurePosixPath
 from ..errors import DatasetError, UsageError
 from ..registry import unknown_name
 from .base import PHOTO, Dataset
+from .cards import use_cards
 from .catalog import CATALOG, SUITES, Card, card, class_list
 from .classes import ClassList, is_wnid
-from .locate import data_root
+from .locate import data_root, root_of
 from .official import open_card
 from .readers.folders import read_folders
 from .readers.hf import PREFIX, open_hf
@@ -34,10 +35,12 @@ def open_dataset(name: str | Path, *, root: Path | None = None, classes: str | P
     classes  what the labels of your own data mean: a catalog name, or a text file with one class name a line; None
              finds it out where the folders are those of a catalog dataset, and else takes their names
     """
+    use_cards()
     if isinstance(name, str) and name in CATALOG:
         if classes is not None:
             raise UsageError(f"{name!r} has its own classes; `classes` is for folders, tables and hf: datasets.")
-        return open_card(CATALOG[name], data_root(root))
+        found = CATALOG[name]
+        return open_card(found, root_of(found, root) or data_root(root))
     text, path = str(name), Path(name)
     meaning = _given(classes)
     if text.startswith(PREFIX):

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageOps
 
 from ..datasets import Dataset, Item
-from ..errors import ImageError
+from ..errors import ImageError, UsageError
 from ..images.photo import open_photo
 from .drawing import FAINT, GRID, INK, SCALE, fit, font
 
@@ -36,6 +37,14 @@ def contact_sheet(dataset: Dataset, *, most: int = MOST) -> Image.Image:
         below = f"label {item.target}, {counts[item.target]:,} image{'s' * (counts[item.target] > 1)}"
         draw.text((x, y + CELL + (4 + 13 * len(lines)) * SCALE), below, fill=FAINT, font=font(9))
     return sheet
+
+
+def save_contact_sheet(dataset: Dataset, path: Path) -> None:
+    """Write the contact sheet to a file, whose ending says which kind of image it is."""
+    try:
+        contact_sheet(dataset).save(path)
+    except (OSError, ValueError) as error:  # Pillow raises ValueError for an unknown ending
+        raise UsageError(f"cannot write the contact sheet {path}: {error}.") from error
 
 
 def _spread(labels: Sequence[int], most: int) -> list[int]:

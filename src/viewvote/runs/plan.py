@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..datasets import SUITES, Dataset
+from ..datasets import SUITES, Dataset, use_cards
 from ..errors import UsageError
 from .job import dataset_of, place_of
 from .spec import KEYS, NO_DATASET, RunSpec, check_keys, parse_toml
@@ -36,6 +36,7 @@ def override_plan(file: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str
 
 def plan_runs(values: Mapping[str, Any]) -> list[RunSpec]:
     """The runs that a RunSpec's values ask for; here `dataset` may be a suite or a list, and `seeds` a list."""
+    use_cards()
     check_keys(values, [*KEYS, "seeds"])
     rest = dict(values)
     if "seeds" in rest and "seed" in rest:
@@ -58,7 +59,7 @@ def plan_runs(values: Mapping[str, Any]) -> list[RunSpec]:
 
 
 def open_datasets(specs: Iterable[RunSpec]) -> dict[str, Dataset]:
-    """The datasets of the specs, each opened once; what is missing is an error before any run begins."""
+    """The datasets of the specs, each opened once; what is missing is an error before any run starts."""
     found: dict[str, Dataset] = {}
     for spec in specs:
         if spec.dataset not in found:

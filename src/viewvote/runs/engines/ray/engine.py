@@ -8,13 +8,15 @@ is left is started again with new ones.
 
 import json
 import logging
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ....datasets import Card, add_cards
+from ....datasets.catalog import added_cards
 from ....errors import RunError, UsageError, ViewvoteError
 from ....records.record import Record
 from ...environment import environment_of
@@ -119,6 +121,7 @@ class RayEngine:
             _Actor,
             fn_constructor_kwargs={
                 "spec": job.spec,
+                "cards": added_cards(),
                 "threads": max(1, int(self.cpus_per_actor)),
                 "ledger": ledger,
                 "beat": PATIENCE / 12,
@@ -134,13 +137,14 @@ class RayEngine:
 class _Actor:
     """A model at work in a process of its own."""
 
-    def __init__(self, *, spec: RunSpec, threads: int, ledger: Ledger, beat: float) -> None:
+    def __init__(self, *, spec: RunSpec, cards: Mapping[str, Card], threads: int, ledger: Ledger, beat: float) -> None:
         self.ledger = ledger
         self.beat = beat
         self.problem = ""
         ledger.register()
         with ledger.at_work(beat=beat):
             try:
+                add_cards(cards)
                 self.job = open_job(spec)
                 self.classifier = self.job.classifier(threads=threads)
                 self.environment = json.dumps(environment_of(self.classifier))
