@@ -4,13 +4,17 @@ import os
 import pickle
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from viewvote import plugins
+from viewvote import Classifier, plugins
 from viewvote.encoders import SCHEMES, load_encoder, register_encoder, scheme_entry
 from viewvote.errors import UnknownNameError, UsageError
+from viewvote.methods import METHODS, method_entry, register_method
+from viewvote.methods.baselines import ZeroShot
 from viewvote.plugins import load_plugin, loaded_plugins
 from viewvote.registry import Entry, Registry
 
@@ -19,9 +23,10 @@ from viewvote.registry import Entry, Registry
 def _forgotten(monkeypatch):
     """Nothing that a test registers or loads is there in the next."""
     monkeypatch.setattr(plugins, "_loaded", {})
-    for name in ("_entries", "_objects"):
-        monkeypatch.setattr(SCHEMES, name, dict(getattr(SCHEMES, name)))
-    monkeypatch.setattr(SCHEMES, "_searched", False)
+    for registry in (SCHEMES, METHODS):
+        for name in ("_entries", "_objects"):
+            monkeypatch.setattr(registry, name, dict(getattr(registry, name)))
+        monkeypatch.setattr(registry, "_searched", False)
     monkeypatch.delenv(plugins.VARIABLE, raising=False)
 
 
@@ -221,6 +226,49 @@ def test_the_same_function_may_be_registered_again_but_no_other():
 def test_a_name_that_cannot_be_asked_for_is_refused(name):
     with pytest.raises(UsageError, match="expected a word without a colon"):
         register_encoder(name, lambda rest, options: load_encoder("toy"))
+
+
+METHOD = """
+from dataclasses import dataclass
+import viewvote
+from viewvote.methods.baselines import ZeroShot
+
+@dataclass(frozen=True)
+class Mine(ZeroShot):
+    "Zero-shot under a name of mine."
+    name = "mine"
+    keep: float = 0.25
+
+viewvote.register_method("mine", Mine)
+"""
+
+
+def test_a_method_of_a_file_is_used_by_name_and_reports_find_its_data(tmp_path):
+    (tmp_path / "mine.py").write_text(METHOD)
+    load_plugin(tmp_path / "mine.py")
+    assert METHODS.entry("mine").summary == "Zero-shot under a name of mine."
+    assert (method_entry("mine").keep, method_entry("mine").streams) == (0.25, False)
+    clf = Classifier("toy", labels=["red", "green"], method="mine")
+    assert clf(np.full((9, 9, 3), (250, 0, 0), dtype=np.uint8)).label == "red"
+
+
+@dataclass(frozen=True)
+class Other(ZeroShot):
+    name = "other"
+
+
+@pytest.mark.parametrize(
+    ("cls", "message"),
+    [
+        (Other(), "expected a frozen dataclass of hyper-parameters"),
+        (int, "expected a frozen dataclass of hyper-parameters"),
+        (Other, "has the name 'other'; expected `name = 'mine'`"),
+    ],
+)
+def test_what_is_no_method_is_not_registered(cls, message):
+    with pytest.raises(UsageError, match=message):
+        register_method("mine", cls)
+    assert "mine" not in METHODS
 
 
 def test_an_unknown_name_still_suggests_after_the_search():

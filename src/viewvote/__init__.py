@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         ViewvoteError,
     )
     from .images.photo import ImageLimits
+    from .methods import register_method
     from .prediction import Box, ImageSpec, Prediction, Trace, ViewTrace
     from .stopping import Adaptive
 
@@ -56,6 +57,7 @@ __all__ = [
     "load_encoder",
     "pipeline",
     "register_encoder",
+    "register_method",
 ]
 
 _HOMES = {
@@ -74,6 +76,7 @@ _HOMES = {
     "load_encoder": ".encoders",
     "pipeline": ".classify.pipeline",
     "register_encoder": ".encoders",
+    "register_method": ".methods",
 }
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
+from ..errors import UsageError
 from ..registry import Entry, Registry
 from .base import Decision, StreamingMethod, TrainingFreeMethod, ViewLogits, VotingMethod, probability_decision
 from .tuning.episode import Episode, Teacher, TuningMethod
@@ -21,6 +22,7 @@ __all__ = [
     "VotingMethod",
     "method_entry",
     "probability_decision",
+    "register_method",
 ]
 
 Method = TrainingFreeMethod | StreamingMethod | TuningMethod
@@ -36,6 +38,18 @@ class MethodEntry(Entry):
 
     keep: float | None = None
     streams: bool = False
+
+
+def _check_class(name: str, cls: object) -> None:
+    """Raise UsageError unless the class is a method of that name."""
+    kinds = ("decide", "start", "adapt")
+    if not isinstance(cls, type) or not is_dataclass(cls) or not any(hasattr(cls, kind) for kind in kinds):
+        raise UsageError(
+            f"method {name!r} is {cls!r}; expected a frozen dataclass of hyper-parameters with one of the methods "
+            f"{', '.join(kinds)}."
+        )
+    if (own := getattr(cls, "name", None)) != name:
+        raise UsageError(f"the class of method {name!r} has the name {own!r}; expected `name = {name!r}` in its body.")
 
 
 METHODS: Registry[type[Method]] = Registry(
@@ -76,7 +90,20 @@ METHODS: Registry[type[Method]] = Registry(
             "viewvote.methods.tuning.rlcf:Rlcf", "RLCF: tuned towards what a CLIP teacher rewards", "torch", keep=0.1
         ),
     },
+    group="viewvote.methods",
+    check=_check_class,
 )
+
+
+def register_method(name: str, cls: type[Method], *, summary: str | None = None) -> None:
+    """Make a method of your own known by a name; its default keep and whether it streams are read off the class.
+
+    Args:
+        name: The public name, which is also the class's attribute `name`.
+        cls: A frozen dataclass of hyper-parameters.
+        summary: One line for `viewvote methods`; None is the first line of its docstring.
+    """
+    METHODS.register(name, cls, summary=summary)
 
 
 def method_entry(name: str) -> MethodEntry:

@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 
 from tests.runs.colour_runs import colour_folder, lines_of, spoil
+from viewvote import plugins
+from viewvote.encoders import SCHEMES
 from viewvote.errors import RunError, UsageError
 from viewvote.runs import RunSpec, run
+from viewvote.runs.engines.local import LocalEngine
 from viewvote.runs.engines.ray.engine import RayEngine
 
 ray = pytest.importorskip("ray")
@@ -24,6 +27,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 ENGINE = RayEngine(actors=2)
+ENGINES = {"local": LocalEngine(), "ray": ENGINE}
 N = 210
 
 
@@ -83,6 +87,19 @@ def spec(tmp_path_factory):
 @pytest.fixture(scope="module")
 def expected(spec, tmp_path_factory):
     return lines_of(run(spec, out=tmp_path_factory.mktemp("local")))
+
+
+def test_actors_load_the_plugins_of_the_process_that_starts_them(cluster, spec, tmp_path, monkeypatch):
+    for name in ("_entries", "_objects"):
+        monkeypatch.setattr(SCHEMES, name, dict(getattr(SCHEMES, name)))
+    monkeypatch.setattr(plugins, "_loaded", {})
+    (tmp_path / "mine.py").write_text(
+        "import viewvote\nviewvote.register_encoder('mine', lambda rest, options: viewvote.ToyEncoder(size=20))\n"
+    )
+    plugins.load_plugin(tmp_path / "mine.py")
+    mine = replace(spec, model="mine", limit=40)
+    local, spread = (run(mine, out=tmp_path / name, engine=engine) for name, engine in ENGINES.items())
+    assert lines_of(spread) == lines_of(local)
 
 
 def once(n, action):

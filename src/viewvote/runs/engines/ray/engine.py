@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ....datasets import Card, add_cards
 from ....datasets.catalog import added_cards
 from ....errors import RunError, UsageError, ViewvoteError
+from ....plugins import load_plugin, loaded_plugins
 from ....records.record import Record
 from ...environment import environment_of
 from ...job import Job, open_job
@@ -122,6 +123,7 @@ class RayEngine:
             fn_constructor_kwargs={
                 "spec": job.spec,
                 "cards": added_cards(),
+                "plugins": loaded_plugins(),
                 "threads": max(1, int(self.cpus_per_actor)),
                 "ledger": ledger,
                 "beat": PATIENCE / 12,
@@ -137,13 +139,24 @@ class RayEngine:
 class _Actor:
     """A model at work in a process of its own."""
 
-    def __init__(self, *, spec: RunSpec, cards: Mapping[str, Card], threads: int, ledger: Ledger, beat: float) -> None:
+    def __init__(
+        self,
+        *,
+        spec: RunSpec,
+        plugins: Sequence[str],
+        cards: Mapping[str, Card],
+        threads: int,
+        ledger: Ledger,
+        beat: float,
+    ) -> None:
         self.ledger = ledger
         self.beat = beat
         self.problem = ""
         ledger.register()
         with ledger.at_work(beat=beat):
             try:
+                for plugin in plugins:
+                    load_plugin(plugin)
                 add_cards(cards)
                 self.job = open_job(spec)
                 self.classifier = self.job.classifier(threads=threads)
