@@ -100,6 +100,7 @@ class ClassifyOptions:
         Path | None,
         typer.Option(metavar="DIR", help="Write one explanatory PNG per image here.", rich_help_panel=opt.OUTPUT),
     ] = None
+    plugins: opt.PluginOption = None
     quiet: opt.QuietOption = False
 
 
@@ -108,6 +109,7 @@ def classify(asked: ClassifyOptions) -> int:
     """Classify images by labels in words."""
     from ..sources import find_images
 
+    opt.load_plugins(asked.plugins)
     if asked.resume and asked.output is None:
         raise UsageError("--resume continues a file: name it with --output.")
     if asked.resume and asked.format not in RESUMABLE:

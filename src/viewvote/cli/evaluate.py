@@ -163,6 +163,7 @@ class EvalOptions:
     gpus_per_actor: Annotated[
         float, typer.Option(min=0, metavar="N", help="Share of a GPU per actor.", rich_help_panel=opt.CLUSTER)
     ] = 0.0
+    plugins: opt.PluginOption = None
     quiet: opt.QuietOption = False
 
     def spec_values(self) -> dict[str, Any]:
@@ -185,6 +186,7 @@ def evaluate(asked: EvalOptions) -> int:
     from ..runs import plan_runs, run
     from ..runs.plan import open_datasets, override_plan, read_plan
 
+    opt.load_plugins(asked.plugins)
     use_cards(asked.dataset_cards)
     specs = plan_runs(override_plan({} if asked.spec is None else read_plan(asked.spec), asked.spec_values()))
     datasets = open_datasets(specs)  # all of them before the first run: a missing one must not show up hours later

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from .guard import guarded
+from .options import PluginOption, load_plugins
 
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
 
@@ -22,12 +23,13 @@ def show(rows: list[dict[str, str]], *, as_json: bool) -> None:
 
 
 @guarded
-def models(as_json: Json = False) -> None:
+def models(as_json: Json = False, plugins: PluginOption = None) -> None:
     """List the models: usable now, waiting for an extra, or already downloaded."""
     from dataclasses import asdict
 
     from ..encoders.catalog import list_models
 
+    load_plugins(plugins)
     rows = list_models()
     if as_json:
         typer.echo(json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=1))
@@ -41,10 +43,11 @@ def models(as_json: Json = False) -> None:
 
 
 @guarded
-def methods(as_json: Json = False) -> None:
+def methods(as_json: Json = False, plugins: PluginOption = None) -> None:
     """List the methods."""
     from ..methods import METHODS
 
+    load_plugins(plugins)
     show([{"method": name, "summary": METHODS.entry(name).summary} for name in METHODS], as_json=as_json)
 
 

@@ -1,7 +1,8 @@
 """The options that commands share, in the groups of `--help`, and commands that take them as one dataclass."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from inspect import signature
+from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
 import typer
@@ -120,6 +121,14 @@ AugmentOption = Annotated[
     ),
 ]
 
+PluginOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--plugin",
+        metavar="FILE.py",
+        help="Load the methods, encoders and datasets that this file registers; may be repeated.",
+    ),
+]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.")]
 
 
@@ -136,3 +145,11 @@ def takes(options: type[Options]) -> Callable[[Callable[[Options], int | None]],
         return command
 
     return command_of
+
+
+def load_plugins(files: Sequence[Path] | None) -> None:
+    """Load the files of --plugin."""
+    from ..plugins import load_plugin
+
+    for file in files or ():
+        load_plugin(file)
