@@ -29,9 +29,9 @@ def each(pattern, pages):
     return sorted(found)
 
 
-def is_placeholder(path):
-    """Whether a part of the path is a word in capitals, for the reader to fill in."""
-    return any(part.isupper() and part != "README" for part in re.split(r"[/.]", path))
+def is_placeholder(name):
+    """Whether a part of the name is a word in capitals, for the reader to fill in."""
+    return any(part.isupper() and part != "README" for part in re.split(r"[/.]", name))
 
 
 @pytest.mark.parametrize(("page", "path"), each(PATH, [*PAGES, *SETTINGS]))
@@ -51,7 +51,7 @@ def test_every_module_and_function_that_a_page_names_exists(page, name):
 
 @pytest.mark.parametrize(("page", "program"), each(PROGRAM, [*PAGES, *SETTINGS]))
 def test_every_program_that_a_page_runs_exists(page, program):
-    assert find_spec(program), f"{page} runs python -m {program}, which is not there"
+    assert is_placeholder(program) or find_spec(program), f"{page} runs python -m {program}, which is not there"
 
 
 @pytest.mark.parametrize(("page", "name"), each(BESIDE, (ROOT / "training").rglob("*.md")))
