@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from benchmarks.modes import Answer, Mode, Worker
 from benchmarks.tables import STOPPING
 from training.eval_sets import load_benchmark
-from viewvote.metrics.accuracy import rate_of
+from viewvote.rates import rate_of
 from viewvote.vote import break_tie, count_kept, rank_by_confidence, tally
 
 SETS = ("imagenet", "pacs_sketch")

@@ -11,10 +11,11 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from viewvote.metrics.accuracy import Rate, rate_of
-from viewvote.metrics.replay import exact_views, outcome, replay
+from viewvote.metrics.replay import exact_views, replay
 from viewvote.metrics.rescore import Answers, Setting, rescore
+from viewvote.rates import Rate, rate_of
 from viewvote.stopping.adaptive import shipped_calibrations
+from viewvote.stopping.calibrate import outcome
 
 VIEWS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 

@@ -24,9 +24,9 @@ from viewvote.labels.templates import resolve_templates
 from viewvote.methods import METHODS, ViewLogits
 from viewvote.methods.base import TrainingFreeMethod
 from viewvote.methods.zero import Zero
-from viewvote.metrics.accuracy import wilson_interval
 from viewvote.metrics.calibration import reliability
 from viewvote.metrics.paired import mcnemar
+from viewvote.rates import wilson_interval
 from viewvote.views.sample import Keyed, Sample, prepare, prepare_ahead
 
 VIEWS = 64

@@ -24,8 +24,8 @@ from viewvote.methods.tuning.episode import Episode, Teacher
 from viewvote.methods.tuning.rlcf import Rlcf
 from viewvote.methods.tuning.tpt import Tpt
 from viewvote.methods.zero import Zero
-from viewvote.metrics.accuracy import wilson_interval
 from viewvote.metrics.paired import mcnemar
+from viewvote.rates import wilson_interval
 
 
 class SelfTaught:

@@ -24,8 +24,8 @@ from viewvote.errors import UsageError
 from viewvote.labels.templates import resolve_templates
 from viewvote.methods import ViewLogits
 from viewvote.methods.zero import Zero
-from viewvote.metrics.accuracy import rate_of
 from viewvote.prediction import Float32
+from viewvote.rates import rate_of
 from viewvote.stopping import Adaptive, StoppingRule
 
 

@@ -18,7 +18,7 @@ from viewvote.encoders import Encoder
 from viewvote.encoders.onnx.encoder import OnnxEncoder
 from viewvote.encoders.text_head import build_text_head
 from viewvote.methods.baselines import ZeroShot
-from viewvote.metrics.accuracy import wilson_interval
+from viewvote.rates import wilson_interval
 from viewvote.views.sample import prepare
 
 

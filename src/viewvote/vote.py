@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .arrays import Bool, Float32, Int64
+from .checks import checked_keep
 from .errors import NonFiniteError, UsageError
 from .prediction import ViewTable
 from .registry import unknown_name
@@ -48,13 +49,6 @@ def entropy_of(log_probabilities: Float32) -> Float32:
     """Entropy in nats over the last axis; p log p is 0 where p underflows, because log p stays finite."""
     entropy: Float32 = -(np.exp(log_probabilities) * log_probabilities).sum(axis=-1)
     return entropy
-
-
-def checked_keep(keep: float) -> float:
-    """The share of views that are kept; UsageError unless it is above 0 and at most 1."""
-    if not 0 < keep <= 1:
-        raise UsageError(f"keep must be above 0 and at most 1 (the share of views that vote); got {keep}.")
-    return keep
 
 
 def count_kept(n_views: int, keep: float) -> int:

@@ -8,10 +8,10 @@ from PIL import Image
 
 from tests.cli.as_process import LABELS, viewvote
 from tests.records.record_files import draw_logits, voted_record, write_records
-from viewvote.classify.options import asked_views
 from viewvote.cli.values import read_views
 from viewvote.errors import UsageError
 from viewvote.stopping import Adaptive
+from viewvote.stopping.options import asked_views
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """The stopping rule replayed on records, against the rule and the vote themselves on the logits."""
 
-import math
 from hashlib import blake2b
 
 import numpy as np
@@ -8,9 +7,10 @@ import pytest
 
 from tests.records.record_files import draw_logits, voted_record, write_records
 from viewvote.errors import UsageError
-from viewvote.metrics.replay import calibrate, exact_views, joined, outcome, replay
+from viewvote.metrics.replay import exact_views, replay
 from viewvote.stopping import Confident, Exact
-from viewvote.stopping.thresholds import FALLS, STARTS, choose_thresholds, falling, most_differing, stopped_at
+from viewvote.stopping.calibrate import calibrate, joined, outcome
+from viewvote.stopping.thresholds import FALLS, STARTS, choose_thresholds, falling, most_differing
 from viewvote.vote import RankedViews, vote
 
 VIEWS = 32
@@ -64,35 +64,6 @@ def test_the_outcome_is_what_the_rule_does_image_by_image(images, records, thres
     assert found.to_dict()["n"] == 60
 
 
-def test_so_few_differing_answers_are_unlikely_at_a_higher_rate():
-    def tail(n, rate, most):
-        return sum(math.comb(n, i) * rate**i * (1 - rate) ** (n - i) for i in range(most + 1))
-
-    for n in (10, 60, 300):
-        for rate in (0.01, 0.05, 0.3):
-            most = most_differing(n, rate)
-            assert tail(n, rate, most) <= 0.1 < tail(n, rate, most + 1)
-
-
-@pytest.mark.parametrize(("n", "rate"), [(25_000, 0.03), (25_000, 0.5), (100_000, 0.01)])
-def test_many_records_do_not_underflow_the_chance_of_no_difference(n, rate):
-    def log_comb(i):
-        return math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1)
-
-    def tail(most):
-        return math.fsum(
-            math.exp(log_comb(i) + i * math.log(rate) + (n - i) * math.log1p(-rate)) for i in range(most + 1)
-        )
-
-    most = most_differing(n, rate)
-    assert tail(most) <= 0.1 < tail(most + 1)
-
-
-def test_no_more_answers_differ_than_there_are():
-    assert most_differing(5, 1 - 1e-12) == 4
-    assert most_differing(0, 0.5) == -1
-
-
 @pytest.mark.parametrize("rate", [0.0, 1.0, float("nan"), -0.1, 1.5])
 def test_a_rate_that_adaptive_views_refuse_is_not_calibrated(records, rate):
     with pytest.raises(UsageError, match="disagreement is a rate above 0 and below 1"):
@@ -114,23 +85,6 @@ def test_no_other_falling_thresholds_use_fewer_views_at_the_rate(records, disagr
     costs = [cost(falling(ROUNDS, start, fall)) for start in STARTS for fall in FALLS]
     assert views == min(used for used, allowed in costs if allowed)
     assert len({used for used, _ in costs}) > 5
-
-
-def test_thresholds_fall_with_every_doubling_and_not_below_a_half():
-    assert falling((4, 8, 16, 32, 64), 1.1, 0.25) == (None, 0.85, 0.6, 0.5)
-    assert falling((4, 6, 8), 0.9, 0.2) == (0.9, 0.783)  # log2(6 / 4) = 0.585
-    assert falling((7,), 0.9, 0.2) == ()
-
-
-def test_a_record_stops_where_its_support_first_reaches_the_threshold():
-    support = np.array([[0.9, 0.0, 0.0], [0.8, 0.7, 1.0], [0.8, 0.6, 0.0], [1.0, 1.0, 1.0]])
-    assert stopped_at(support, (0.9, 0.7)).tolist() == [0, 1, 2, 0]
-    assert stopped_at(support, (None, None)).tolist() == [2, 2, 2, 2]
-
-
-def test_where_every_early_stop_differs_nothing_stops_early():
-    support, answers = np.ones((60, 3)), np.repeat([[1, 1, 0]], 60, axis=0)
-    assert choose_thresholds(support, answers, (4, 8, 16), 0.1) == (None, None)
 
 
 def test_each_half_measures_what_the_other_chooses(records):
@@ -159,11 +113,6 @@ def test_too_few_in_one_half_is_an_error(records):
     first = [blake2b(key.encode(), digest_size=1).digest()[0] % 2 == 0 for key in replayed.keys]
     with pytest.raises(UsageError, match="0 records cannot show"):
         calibrate(replayed.take(np.array(first)), disagreement=0.3, provenance={})
-
-
-def test_too_few_records_cannot_show_a_small_rate():
-    with pytest.raises(UsageError, match=r"60 records cannot show a disagreement below 0\.01; .* at least 230"):
-        choose_thresholds(np.ones((60, 2)), np.ones((60, 2), np.int64), (4, 8), 0.01)
 
 
 def test_runs_are_joined_and_must_have_the_same_views(records, images, tmp_path):

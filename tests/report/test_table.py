@@ -11,7 +11,7 @@ import pytest
 from tests.report.run_folders import answers, odd_table, write_run
 from viewvote.datasets import suite
 from viewvote.errors import UnknownNameError, UsageError
-from viewvote.metrics.accuracy import wilson_interval
+from viewvote.rates import wilson_interval
 from viewvote.records.record import failed_record
 from viewvote.report.formats.render import FORMATS, render
 from viewvote.report.layouts import find_layout

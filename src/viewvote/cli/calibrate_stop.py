@@ -32,8 +32,9 @@ def calibrate_stop(
 ) -> None:
     """Calibrate adaptive views on the records of runs."""
     from ..errors import UsageError
-    from ..metrics.replay import calibrate, joined, replay
+    from ..metrics.replay import replay
     from ..runs.read import provenance_of, records_at
+    from ..stopping.calibrate import calibrate, joined
 
     replayed = joined([replay(records_at(run), keep=keep, budget=budget) for run in runs])
     provenance = {"runs": [provenance_of(run) for run in runs], "records": len(replayed.keys)}

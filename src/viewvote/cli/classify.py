@@ -145,9 +145,9 @@ def classify(asked: ClassifyOptions) -> int:
 def _classifier(asked: ClassifyOptions) -> "Classifier":
     """The classifier that the options describe, its model loaded."""
     from ..classify.classifier import Classifier
-    from ..classify.options import asked_views
     from ..encoders import LoadOptions
     from ..methods.settings import build_method
+    from ..stopping.options import asked_views
 
     labels = read_labels(asked.labels, asked.labels_file)
     values = _with_keep(read_settings(asked.settings or []), asked.keep)

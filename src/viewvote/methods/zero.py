@@ -6,9 +6,10 @@ from typing import Literal
 import numpy as np
 
 from ..arrays import Float32
+from ..checks import checked_keep
 from ..errors import UsageError
 from ..registry import unknown_name
-from ..vote import TIE_RULES, ZERO_TEMPERATURES, Ballot, checked_keep, vote
+from ..vote import TIE_RULES, ZERO_TEMPERATURES, Ballot, vote
 from .base import Decision, ViewLogits, VotingMethod
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import UsageError
-from ..metrics.accuracy import Rate, rate_of
 from ..metrics.paired import Difference, McNemar, mcnemar, paired_bootstrap
+from ..rates import Rate, rate_of
 from ..runs.read import Run
 
 LEVEL = 0.05

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import RecordError
-from ..metrics.accuracy import rate_of
 from ..metrics.calibration import reliability
 from ..metrics.rescore import Answers, Setting, rescore
 from ..metrics.selective import risk_coverage
+from ..rates import rate_of
 from ..records.columns import column_pieces
 from ..runs.read import Run
 from .formats.render import csv_text

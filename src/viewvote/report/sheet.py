@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import UsageError
-from ..metrics.accuracy import Rate, macro_accuracy, rate_of, top1, top5
+from ..metrics.accuracy import macro_accuracy, top1, top5
 from ..metrics.calibration import BINS, Reliability, kept_confidence, reliability, source_confidence
 from ..metrics.cost import Cost, cost_of
 from ..metrics.selective import RiskCoverage, risk_coverage
+from ..rates import Rate, rate_of
 from ..records.columns import Columns
 from ..runs.read import Run
 

@@ -7,8 +7,9 @@ import numpy as np
 
 from ..datasets import CATALOG
 from ..errors import UsageError
-from ..metrics.accuracy import OverSeeds, Rate, Z, macro_accuracy, over_seeds, pooled, top1, top5
+from ..metrics.accuracy import OverSeeds, macro_accuracy, over_seeds, pooled, top1, top5
 from ..metrics.cost import cost_of
+from ..rates import Rate, Z
 from ..runs.read import FULL_SPLIT, Run
 from .grouping import group_runs
 from .layouts import Layout

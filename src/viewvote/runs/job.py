@@ -6,12 +6,12 @@ from hashlib import sha256
 from pathlib import Path
 
 from ..classify.classifier import Classifier
-from ..classify.options import EXACT, asked_views
 from ..datasets import CATALOG, Dataset, open_dataset
 from ..encoders import LoadOptions
 from ..errors import UsageError
 from ..methods import Method, StreamingMethod
 from ..methods.settings import build_method
+from ..stopping.options import EXACT, asked_views
 from .selection import Selection
 from .spec import RunSpec
 

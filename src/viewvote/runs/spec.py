@@ -10,10 +10,10 @@ from typing import Any, Literal, get_args
 
 import tomli_w
 
-from ..classify.options import asked_views
 from ..encoders import LoadOptions
 from ..errors import UsageError
 from ..registry import unknown_name
+from ..stopping.options import asked_views
 from ..views.sample import Augment
 
 Order = Literal["dataset", "shuffled"]

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...arrays import Float32, Int64
+from ...checks import checked_keep
 from ...errors import MissingExtraError, UsageError
-from ...vote import RankedViews, checked_keep, checked_logits, log_softmax
+from ...vote import RankedViews, checked_logits, log_softmax
 from ..base import Decision, probability_decision
 from .students import Student
 
