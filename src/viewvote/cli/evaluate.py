@@ -1,25 +1,13 @@
 """`viewvote eval`: runs over datasets that can be killed and continued."""
 
-import json
-import sys
-from collections.abc import Iterable
-from contextlib import redirect_stdout
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from . import options as opt
 from .completion import offer_datasets, offer_templates
-from .guard import complain
-from .progress import watching
-from .values import read_seeds, read_settings, read_views
-
-if TYPE_CHECKING:
-    from ..datasets import Dataset
-    from ..runs.engines.base import Engine
-    from ..runs.summary import Summary
 
 Format = Literal["table", "json"]
 EngineName = Literal["local", "ray"]
@@ -166,80 +154,11 @@ class EvalOptions:
     plugins: opt.PluginOption = None
     quiet: opt.QuietOption = False
 
-    def spec_values(self) -> dict[str, Any]:
-        """The values that were given for fields of a RunSpec, and the seeds."""
-        from ..runs.spec import KEYS
-
-        given = {field.name: getattr(self, field.name) for field in fields(self) if field.name in KEYS} | {
-            "root": None if self.root is None else str(self.root.resolve()),
-            "views": None if self.views is None else read_views(self.views),
-            "settings": read_settings(self.settings) if self.settings else None,
-            "seeds": None if self.seeds is None else read_seeds(self.seeds),
-        }
-        return {name: value for name, value in given.items() if value is not None}
-
 
 @opt.takes(EvalOptions)
 def evaluate(asked: EvalOptions) -> int:
     """Evaluate a model and a method on datasets."""
-    from ..datasets import use_cards
-    from ..runs import plan_runs, run
-    from ..runs.plan import open_datasets, override_plan, read_plan
+    from .summaries import write_summaries
 
     opt.load_plugins(asked.plugins)
-    use_cards(asked.dataset_cards)
-    specs = plan_runs(override_plan({} if asked.spec is None else read_plan(asked.spec), asked.spec_values()))
-    datasets = open_datasets(specs)  # all of them before the first run: a missing one must not show up hours later
-    if not asked.quiet:
-        _print_notes(datasets.values())
-    engine = _engine(asked)
-    done = []
-    for spec in specs:
-        with watching(quiet=asked.quiet) as watch, redirect_stdout(sys.stderr):  # where Ray and hubs print something
-            summary = run(
-                spec,
-                out=asked.out,
-                engine=engine,
-                retry_errors=asked.retry_errors,
-                watch=watch,
-                log_file=asked.log_file,
-                dataset=datasets[spec.dataset],
-            )
-        done.append(summary)
-        _print_summary(summary, table=asked.format == "table", quiet=asked.quiet)
-    if asked.format == "json":
-        typer.echo(json.dumps([summary.to_dict() for summary in done], indent=1, ensure_ascii=False))
-    return 1 if any(summary.errors for summary in done) else 0
-
-
-def _engine(asked: EvalOptions) -> "Engine":
-    if asked.engine == "local":
-        from ..runs.engines.local import LocalEngine
-
-        return LocalEngine(threads=asked.threads)
-    from ..runs.engines.ray.engine import RayEngine
-
-    return RayEngine(
-        address=asked.ray_address,
-        actors=asked.actors,
-        gpus_per_actor=asked.gpus_per_actor,
-        cpus_per_actor=asked.cpus_per_actor,
-    )
-
-
-def _print_notes(datasets: Iterable["Dataset"]) -> None:
-    """Print what a reader of the numbers should know, before hours are spent on them."""
-    for dataset in datasets:
-        for note in dataset.notes:
-            complain(f"{dataset.name}: {note}")
-
-
-def _print_summary(summary: "Summary", *, table: bool, quiet: bool) -> None:
-    """Print a line for a complete run, and one for the images it could not use."""
-    if table:
-        typer.echo(str(summary))
-    if summary.errors and not quiet:
-        complain(
-            f"{summary.errors} of {summary.n} images could not be used; {summary.path}/run.log names them. "
-            "Try them again with --retry-errors."
-        )
+    return write_summaries(asked)

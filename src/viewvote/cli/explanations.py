@@ -2,20 +2,16 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..errors import UsageError
-
-if TYPE_CHECKING:
-    from ..prediction import Prediction
+from ..prediction import Prediction
+from ..sources import STDIN
 
 
 class Explainer:
     """Writes the pictures of `paths` into a folder; raises UsageError at once where it could not."""
 
     def __init__(self, folder: Path, paths: Sequence[str]) -> None:
-        from ..sources import STDIN
-
         if STDIN in paths:
             raise UsageError("--explain needs a file; standard input can be read only once.")
         try:
@@ -25,9 +21,9 @@ class Explainer:
         self._folder = folder
         self._names = picture_names(paths)
 
-    def write(self, path: str, prediction: "Prediction") -> None:
+    def write(self, path: str, prediction: Prediction) -> None:
         """Draw the picture of one prediction."""
-        from ..pictures.explain import explain
+        from ..pictures.explain import explain  # with Pillow's fonts, which nothing else needs
 
         explain(path, prediction).save(self._folder / self._names[path])
 

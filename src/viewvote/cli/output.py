@@ -7,16 +7,16 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
+from .classify import Format
 from .resume import done_before
 
 if TYPE_CHECKING:
     from ..classify.classifier import Classifier
     from ..prediction import Prediction
 
-Format = Literal["table", "json", "jsonl", "csv"]
 RESUMABLE = ("jsonl", "csv")
 COLUMNS = ["path", "label", "index", "confidence", "tie_break", "method", "model"]
 COLUMNS += ["probability", "confidence_is", "views_used", "scores"]

@@ -1,0 +1,92 @@
+"""The summaries of `viewvote eval`: a run after the other, each printed when it is complete."""
+
+import json
+import sys
+from collections.abc import Iterable
+from contextlib import redirect_stdout
+from dataclasses import fields
+from typing import Any
+
+import typer
+
+from ..datasets import Dataset, use_cards
+from ..runs import plan_runs, run
+from ..runs.engines.base import Engine
+from ..runs.engines.local import LocalEngine
+from ..runs.plan import open_datasets, override_plan, read_plan
+from ..runs.spec import KEYS
+from ..runs.summary import Summary
+from .evaluate import EvalOptions
+from .guard import complain
+from .progress import watching
+from .values import read_seeds, read_settings, read_views
+
+
+def write_summaries(asked: EvalOptions) -> int:
+    """Run what is asked and print the summaries; returns the exit code, 1 where an image could not be used."""
+    use_cards(asked.dataset_cards)
+    file = {} if asked.spec is None else read_plan(asked.spec)
+    specs = plan_runs(override_plan(file, given_values(asked)))
+    datasets = open_datasets(specs)  # all of them before the first run: a missing one must not show up hours later
+    if not asked.quiet:
+        _print_notes(datasets.values())
+    engine = _engine(asked)
+    done = []
+    for spec in specs:
+        with watching(quiet=asked.quiet) as watch, redirect_stdout(sys.stderr):  # where Ray and hubs print something
+            summary = run(
+                spec,
+                out=asked.out,
+                engine=engine,
+                retry_errors=asked.retry_errors,
+                watch=watch,
+                log_file=asked.log_file,
+                dataset=datasets[spec.dataset],
+            )
+        done.append(summary)
+        _print_summary(summary, table=asked.format == "table", quiet=asked.quiet)
+    if asked.format == "json":
+        typer.echo(json.dumps([summary.to_dict() for summary in done], indent=1, ensure_ascii=False))
+    return 1 if any(summary.errors for summary in done) else 0
+
+
+def given_values(asked: EvalOptions) -> dict[str, Any]:
+    """The values that were given for fields of a RunSpec, and the seeds."""
+    values = {field.name: getattr(asked, field.name) for field in fields(asked) if field.name in KEYS} | {
+        "root": None if asked.root is None else str(asked.root.resolve()),
+        "views": None if asked.views is None else read_views(asked.views),
+        "settings": read_settings(asked.settings) if asked.settings else None,
+        "seeds": None if asked.seeds is None else read_seeds(asked.seeds),
+    }
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _engine(asked: EvalOptions) -> Engine:
+    if asked.engine == "local":
+        return LocalEngine(threads=asked.threads)
+    from ..runs.engines.ray.engine import RayEngine
+
+    return RayEngine(
+        address=asked.ray_address,
+        actors=asked.actors,
+        gpus_per_actor=asked.gpus_per_actor,
+        cpus_per_actor=asked.cpus_per_actor,
+    )
+
+
+def _print_notes(datasets: Iterable[Dataset]) -> None:
+    """Print what a reader of the numbers should know, before hours are spent on them."""
+    for dataset in datasets:
+        for note in dataset.notes:
+            complain(f"{dataset.name}: {note}")
+
+
+def _print_summary(summary: Summary, *, table: bool, quiet: bool) -> None:
+    """Print a line for a complete run, and one for the images it could not use."""
+    if table:
+        typer.echo(str(summary))
+    if summary.errors and not quiet:
+        complain(
+            f"{summary.errors} of {summary.n} images could not be used; {summary.path}/run.log names them. "
+            "Try them again with --retry-errors."
+        )
