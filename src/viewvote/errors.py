@@ -17,11 +17,13 @@ ViewvoteError
 ├── RunError (RuntimeError)               a run cannot start or go on; what it recorded stays
 │   ├── RunLockedError (BlockingIOError)  another process is at work in the run's folder
 │   └── RunWriteError (OSError)           the run's folder cannot be written: disk full, read-only
+├── ContractError (AssertionError)        an encoder or a method of a plugin breaks a promise (viewvote.testing)
 └── MissingExtraError (ImportError)       an optional dependency is not installed
 """
 
 __all__ = [
     "CheckpointError",
+    "ContractError",
     "DatasetError",
     "DatasetNotFoundError",
     "ImageError",
@@ -116,6 +118,10 @@ class RunLockedError(RunError, BlockingIOError):
 
 class RunWriteError(RunError, OSError):
     """A run folder that cannot be written to: a full disk, a read-only place."""
+
+
+class ContractError(ViewvoteError, AssertionError):
+    """An encoder or a method that does not do what the package relies on."""
 
 
 class MissingExtraError(ViewvoteError, ImportError):

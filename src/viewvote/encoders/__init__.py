@@ -7,7 +7,17 @@ from typing import get_args
 
 from ..errors import UsageError
 from ..registry import Entry, Registry, unknown_name
-from .base import BaseEncoder, Dtype, Encoder, LoadOptions, Precision, Runtime, checked_encoder
+from .base import (
+    BaseEncoder,
+    Dtype,
+    Encoder,
+    LoadOptions,
+    Precision,
+    Runtime,
+    checked_encoder,
+    checked_views,
+    unit_rows,
+)
 
 __all__ = [
     "SCHEMES",
@@ -15,10 +25,13 @@ __all__ = [
     "Encoder",
     "LoadOptions",
     "SchemeEntry",
+    "checked_encoder",
+    "checked_views",
     "load_encoder",
     "register_encoder",
     "scheme_entry",
     "split_model_id",
+    "unit_rows",
 ]
 
 Loader = Callable[[str, LoadOptions], Encoder]

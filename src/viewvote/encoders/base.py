@@ -160,6 +160,17 @@ class DrawsViews(Protocol):
         ...
 
 
+def checked_views(views: UInt8, encoder: Encoder) -> UInt8:
+    """The views; UsageError unless they are uint8 of the shape that the encoder wants."""
+    size = encoder.image_spec.size
+    if views.dtype != np.uint8 or views.ndim != 4 or views.shape[1:] != (size, size, 3):
+        raise UsageError(
+            f"{encoder.model_id} expects uint8 views of shape (views, {size}, {size}, 3); "
+            f"got {views.dtype} of shape {views.shape}."
+        )
+    return views
+
+
 def unit_rows(features: Float32) -> Float32:
     """Rows scaled to length 1 in float32; a zero row stays zero instead of turning into NaN."""
     features = np.asarray(features, dtype=np.float32)

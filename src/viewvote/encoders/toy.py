@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..prediction import Float32, ImageSpec, UInt8
-from .base import BaseEncoder, LoadOptions, unit_rows
+from .base import BaseEncoder, LoadOptions, checked_views, unit_rows
 
 COLOURS: dict[str, tuple[float, float, float]] = {
     "red": (1, 0, 0),
@@ -37,7 +37,8 @@ class ToyEncoder(BaseEncoder):
 
     def encode_images(self, views: UInt8) -> Float32:
         """Unit mean colours (views, 3)."""
-        return unit_rows(views.reshape(len(views), -1, 3).mean(axis=1, dtype=np.float64).astype(np.float32))
+        pixels = checked_views(views, self).reshape(len(views), self.image_spec.size**2, 3)
+        return unit_rows(pixels.mean(axis=1, dtype=np.float64).astype(np.float32))
 
     def encode_texts(self, texts: Sequence[str]) -> Float32:
         """Unit colours (texts, 3) of the first colour word of each text."""

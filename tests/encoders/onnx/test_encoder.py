@@ -87,7 +87,7 @@ def test_features_are_float32_rows_of_length_one(folder: Path) -> None:
     ids=["float", "size", "3d"],
 )
 def test_views_of_another_type_or_shape_are_refused(folder: Path, views: np.ndarray) -> None:
-    with pytest.raises(UsageError, match=r"wants uint8 views of shape \(views, 8, 8, 3\), got"):
+    with pytest.raises(UsageError, match=r"expects uint8 views of shape \(views, 8, 8, 3\); got"):
         packs.load(folder).encode_images(views)
 
 

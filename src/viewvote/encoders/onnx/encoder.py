@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import CheckpointError, ModelNotFoundError, UsageError
 from ...prediction import Float32, UInt8
 from ...views.threads import Threads
-from ..base import BaseEncoder, LoadOptions, unit_rows
+from ..base import BaseEncoder, LoadOptions, checked_views, unit_rows
 from ..hub import HubRepo, is_repo_id
 from .files import PackFiles, fetch_files, find_files
 from .runtimes import count_workers, pick_runtime, spread
@@ -77,10 +77,7 @@ class OnnxEncoder(BaseEncoder):
 
     def encode_images(self, views: UInt8) -> Float32:
         """Unit features (views, dim) of uint8 views (views, size, size, 3)."""
-        size = self.image_spec.size
-        if views.dtype != np.uint8 or views.shape[1:] != (size, size, 3):
-            got = f"{views.dtype} {views.shape}"
-            raise UsageError(f"{self.model_id} wants uint8 views of shape (views, {size}, {size}, 3), got {got}.")
+        checked_views(views, self)
         rows = spread(lambda i: self._encode_view(views[i]), len(views), pool=self._threads.pool)
         return unit_rows(np.array(rows, dtype=np.float32).reshape(len(views), self.dim))
 

@@ -16,7 +16,7 @@ from torch.nn import functional
 from ...errors import UnsupportedEncoderError, UsageError
 from ...prediction import Float32, ImageSpec, UInt8
 from ...views.crops import View
-from ..base import BaseEncoder, LoadOptions, Scoring
+from ..base import BaseEncoder, LoadOptions, Scoring, checked_views
 from .device_views import draw_views
 from .tunable import Snapshot
 
@@ -181,13 +181,7 @@ class TorchEncoder(BaseEncoder, ABC):
 
     def pixels(self, views: UInt8) -> Tensor:
         """Normalised pixels (views, 3, height, width) on the device, in the towers' precision."""
-        size = self.image_spec.size
-        if views.dtype != np.uint8 or views.ndim != 4 or views.shape[1:] != (size, size, 3):
-            raise UsageError(
-                f"{self.model_id} expects uint8 views of shape (views, {size}, {size}, 3); "
-                f"got {views.dtype} of shape {views.shape}."
-            )
-        raw = torch.from_numpy(np.require(views, requirements=["C", "W"])).to(self.device)
+        raw = torch.from_numpy(np.require(checked_views(views, self), requirements=["C", "W"])).to(self.device)
         return (raw.permute(0, 3, 1, 2).float() * self._gain + self._shift).to(self.dtype)
 
     def _batched_images(self, views: UInt8) -> Tensor:
