@@ -13,9 +13,6 @@ def test_the_curve_by_hand():
     assert curve.coverage.tolist() == [0.25, 0.5, 0.75, 1.0]
     assert curve.risk.tolist() == pytest.approx([0, 1 / 2, 1 / 3, 2 / 4])
     assert curve.aurc == pytest.approx((0 + 1 / 2 + 1 / 3 + 1 / 2) / 4)
-    assert curve.risk_at(0.5) == 0.5
-    assert curve.risk_at(0.51) == pytest.approx(1 / 3)
-    assert curve.risk_at(0.0) == 0.0
 
 
 def test_equal_confidences_are_averaged_over_all_orders():
@@ -34,7 +31,6 @@ def test_equal_confidences_are_averaged_over_all_orders():
 def test_no_errors_no_area_and_no_images_no_curve():
     assert risk_coverage([0.3, 0.3, 0.8], [1, 1, 1]).aurc == 0.0
     assert np.isnan(risk_coverage([], []).aurc)
-    assert np.isnan(risk_coverage([], []).risk_at(0.5))
 
 
 def test_the_last_risk_is_the_error_rate():

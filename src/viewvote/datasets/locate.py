@@ -14,7 +14,7 @@ ROOT_VARIABLE = "VIEWVOTE_DATA"
 
 @dataclass(frozen=True)
 class Place:
-    """A dataset's own folder, and the split file that says which images are its test split."""
+    """A dataset's own folder, and the split file that lists the images of its test split."""
 
     folder: Path
     split: Path | None = None
@@ -31,7 +31,7 @@ def known_root(root: Path | None) -> Path | None:
 
 
 def data_root(root: Path | None) -> Path:
-    """The folder that holds the datasets, or an error that says how to name it."""
+    """The folder that holds the datasets, or an error with how to name it."""
     found = known_root(root)
     if found is None:
         raise UsageError(

@@ -62,7 +62,7 @@ def pooled(rates: Sequence[Rate]) -> Rate:
     """The mean rate of runs on the same images that differ by seed only.
 
     More seeds are no more images: the ends of the interval are averaged, so it stays as wide as that of one run and
-    tells the uncertainty from the choice of images; the deviation over seeds is told beside it.
+    shows the uncertainty from the choice of images; the deviation over seeds stands beside it.
     """
     value, low, high = np.mean([(rate.value, rate.low, rate.high) for rate in rates], axis=0)
     fewest, most = min(rate.n for rate in rates), max(rate.errors for rate in rates)

@@ -19,7 +19,7 @@ class Cost:
 
 
 def cost_of(columns: Columns) -> Cost | None:
-    """The cost told by the records, or None where none has timings (Table "Computational requirements").
+    """The cost in the records, or None where none has timings (Table "Computational requirements").
 
     The paper times the forward passes alone; "encode" and "decide" are those, "read" and "render" decode and crop.
     """
@@ -27,10 +27,10 @@ def cost_of(columns: Columns) -> Cost | None:
     if not timed.any():
         return None
     seconds = columns.seconds[timed]
-    told = {name: column for name, column in zip(TIMINGS, seconds.T, strict=True) if not np.isnan(column).all()}
+    timed_stages = {name: column for name, column in zip(TIMINGS, seconds.T, strict=True) if not np.isnan(column).all()}
     median, p95 = np.quantile(seconds[:, -1], [0.5, 0.95])
     return Cost(
-        mean={name: float(np.nanmean(column)) for name, column in told.items()},
+        mean={name: float(np.nanmean(column)) for name, column in timed_stages.items()},
         median=float(median),
         p95=float(p95),
         n=int(timed.sum()),

@@ -35,7 +35,7 @@ class Setting:
 class Answers:
     """One row per record: the class (-1 for an image that could not be used), its share of the votes, and the target.
 
-    `tied` tells where several classes had most votes. For zero-shot `confidence` is the source view's probability.
+    `tied` is True where several classes had most votes. For zero-shot `confidence` is the source view's probability.
     """
 
     index: Int64
@@ -104,7 +104,7 @@ def _each_piece(path: Path, settings: Sequence[Setting | None]) -> Iterator[list
 
 
 def zero_shot_answers(columns: Columns) -> Answers:
-    """The source view's answer: what the model says without any of this."""
+    """The source view's answer: what the model answers without any of this."""
     usable = columns.usable
     if (columns.source_top[usable, 0] < 0).any():
         raise UsageError("these records do not hold the source view's classes: the run was recorded without evidence.")

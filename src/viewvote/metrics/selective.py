@@ -20,12 +20,6 @@ class RiskCoverage:
         """The area under the curve: the mean risk over all coverages; smaller is better, 0 without errors."""
         return float(self.risk.mean()) if len(self.risk) else float("nan")
 
-    def risk_at(self, coverage: float) -> float:
-        """The error rate when (at least) this share of the images is answered, most confident first."""
-        if not len(self.risk):
-            return float("nan")
-        return float(self.risk[max(0, int(np.ceil(coverage * len(self.risk) - 1e-9)) - 1)])
-
 
 def risk_coverage(confidence: ArrayLike, correct: ArrayLike) -> RiskCoverage:
     """The curve over images ordered by confidence: risk_i = errors among the first i / i.

@@ -40,7 +40,7 @@ def contact_sheet(dataset: Dataset, *, most: int = MOST) -> Image.Image:
 
 
 def save_contact_sheet(dataset: Dataset, path: Path) -> None:
-    """Write the contact sheet to a file, whose ending says which kind of image it is."""
+    """Write the contact sheet to a file, whose ending names the kind of image."""
     try:
         contact_sheet(dataset).save(path)
     except (OSError, ValueError) as error:  # Pillow raises ValueError for an unknown ending

@@ -91,7 +91,7 @@ def compare(first: Run, second: Run, *, seed: int = 0) -> Comparison:
 
 
 def _names(first: Run, second: Run) -> tuple[str, str]:
-    """What to call them: as little as tells them apart."""
+    """What to call them: as little as distinguishes them."""
     for name in (lambda r: r.title, lambda r: f"{r.title}, {r.model}", lambda r: f"{r.title}, seed {r.seed}"):
         if name(first) != name(second):
             return name(first), name(second)

@@ -144,7 +144,7 @@ def _cell(runs: Sequence[Run], found: Match | None) -> Cell:
 
 
 def _verdict(rate: Rate, published: float | None, *, full: bool, same: bool) -> str:
-    """What may be said beside the published number. "Reproduced" needs the full split and the same experiment."""
+    """How the rate compares with the published number. "Reproduced" needs the full split and the same experiment."""
     if published is None:
         return ""
     if not same:

@@ -42,7 +42,7 @@ def version_of(package: str) -> str | None:
 
 
 def cpu_name() -> str:
-    """The processor's name, where the system tells: quantised models differ in the last bits between kinds."""
+    """The processor's name, where the system reports it: quantised models differ in the last bits between kinds."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -52,7 +52,7 @@ def cpu_name() -> str:
 
 
 def probe(encoder: Encoder) -> list[float]:
-    """The first features of a fixed picture: they tell image towers apart, which fingerprints (of texts) do not."""
+    """The first features of a fixed picture: they differ between image towers, which fingerprints (of texts) do not."""
     size = encoder.image_spec.size
     picture = (np.arange(size * size * 3) % 251).astype(np.uint8).reshape(1, size, size, 3)
     return [float(value) for value in encoder.encode_images(picture)[0, :8]]
@@ -80,7 +80,7 @@ def environment_of(classifier: Classifier) -> dict[str, Any]:
 
 
 def differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """What changed since the run began, in words; an error where the records would not fit together."""
+    """What changed since the run started, in words; an error where the records would not fit together."""
     for name in DECISIVE:
         if before.get(name) != now[name]:
             raise RunError(

@@ -48,7 +48,7 @@ Watch = Callable[[Progress], None]
 
 
 class Meter:
-    """Counts a run's records and tells a watcher after each."""
+    """Counts a run's records and calls a watcher after each."""
 
     def __init__(self, *, total: int, done: int, correct: int, errors: int, watch: Watch) -> None:
         self._total, self._done, self._correct, self._errors = total, done, correct, errors
@@ -62,7 +62,7 @@ class Meter:
         return Progress(self._done, self._total, self._correct, self._errors, self._computed, spent)
 
     def step(self, *, correct: bool, failed: bool) -> Progress:
-        """One more record; the watcher is told."""
+        """Count one more record and call the watcher."""
         self._done += 1
         self._computed += 1
         self._correct += correct

@@ -158,7 +158,7 @@ def check_keys(values: Mapping[str, Any], known: Iterable[str]) -> None:
 
 
 def parse_toml(text: str, *, what: str) -> dict[str, Any]:
-    """The values of a TOML text, or an error that says where it is wrong."""
+    """The values of a TOML text, or an error that names the place where it is wrong."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -80,7 +80,7 @@ def table_rows(split: Path, classes: ClassList) -> list[Row]:
 
 
 def read_text(path: Path) -> str:
-    """The file's text, or an error that says that it is expected there."""
+    """The file's text, or an error that names where it is expected."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:
