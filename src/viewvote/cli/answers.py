@@ -4,11 +4,11 @@ import os
 from dataclasses import replace
 
 from ..classify.classifier import Classifier
-from ..stopping.options import asked_views
 from ..encoders import LoadOptions
 from ..errors import UsageError, ViewvoteError
 from ..methods.settings import build_method
 from ..sources import STDIN, find_images, read_stdin
+from ..stopping.options import asked_views
 from .classify import ClassifyOptions
 from .explanations import Explainer
 from .guard import complain
