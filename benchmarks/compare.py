@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from training.eval_sets import SETS, Benchmark, data_folder, load_benchmark
 from viewvote import load_encoder
+from viewvote.classify.prefetch import prepare_ahead
 from viewvote.encoders import Encoder
 from viewvote.encoders.text_head import TextHead, build_text_head
 from viewvote.labels.templates import resolve_templates
@@ -27,7 +28,7 @@ from viewvote.methods.zero import Zero
 from viewvote.metrics.calibration import reliability
 from viewvote.metrics.paired import mcnemar
 from viewvote.rates import wilson_interval
-from viewvote.views.sample import Keyed, Sample, prepare, prepare_ahead
+from viewvote.views.sample import Keyed, Sample, prepare
 
 VIEWS = 64
 METHODS_SHOWN = {

@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 from benchmarks.compare import METHODS_SHOWN, Row, order_of, table, view_features, view_logits
 from training.eval_sets import SETS, Benchmark, data_folder, load_benchmark
 from viewvote import LoadOptions, load_encoder
+from viewvote.arrays import Int64
 from viewvote.encoders.onnx.encoder import OnnxEncoder
 from viewvote.encoders.text_head import TextHead, build_text_head
 from viewvote.labels.templates import resolve_templates
 from viewvote.methods import ViewLogits
 from viewvote.methods.zero import Zero
 from viewvote.metrics.paired import mcnemar
-from viewvote.prediction import Int64
 
 MEASURED = ("imagenet", "oxford_pets", "caltech101", "eurosat", *(name for name in SETS if name.startswith("pacs")))
 CASCADES = {f"pocket, clip-b16 votes, keep {keep}": Zero(keep=keep) for keep in (0.1, 0.3)}

@@ -18,13 +18,13 @@ from benchmarks.adaptive import percent
 from benchmarks.compare import VIEWS, Benchmark
 from benchmarks.real_clip import MEASURED, load
 from training.eval_sets import data_folder, load_benchmark
+from viewvote.arrays import Float32
 from viewvote.encoders.onnx.encoder import OnnxEncoder
 from viewvote.encoders.text_head import build_text_head
 from viewvote.errors import UsageError
 from viewvote.labels.templates import resolve_templates
 from viewvote.methods import ViewLogits
 from viewvote.methods.zero import Zero
-from viewvote.prediction import Float32
 from viewvote.rates import rate_of
 from viewvote.stopping import Adaptive, StoppingRule
 

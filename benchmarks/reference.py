@@ -16,7 +16,7 @@ from torch import Tensor
 from torchvision import transforms
 from torchvision.transforms import InterpolationMode
 
-from viewvote.prediction import ImageSpec
+from viewvote.images.spec import ImageSpec
 
 
 @dataclass(frozen=True)

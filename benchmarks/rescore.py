@@ -10,8 +10,8 @@ from time import perf_counter, process_time
 import numpy as np
 
 from viewvote import Classifier, ToyEncoder
+from viewvote.arrays import Float32, UInt8
 from viewvote.metrics.rescore import Setting, rescore
-from viewvote.prediction import Float32, UInt8
 from viewvote.records.record import record_of
 from viewvote.report.formats.render import render
 from viewvote.report.layouts import find_layout

@@ -17,9 +17,10 @@ from torchvision import transforms
 from torchvision.transforms.functional import pil_to_tensor
 
 from viewvote.images.photo import open_photo
-from viewvote.prediction import ImageSpec
+from viewvote.images.spec import ImageSpec
 from viewvote.rng import sample_rng
-from viewvote.views.crops import render_views, sample_views
+from viewvote.views.crops import sample_views
+from viewvote.views.draw import render_views
 
 SIZES = {"500 x 375": (500, 375), "1024 x 768": (1024, 768), "12 megapixels": (4000, 3000)}
 SPEC = ImageSpec(size=224)

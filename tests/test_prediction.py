@@ -3,10 +3,8 @@
 import json
 
 import numpy as np
-import pytest
 
-from viewvote.errors import UsageError
-from viewvote.prediction import Box, ImageSpec, Prediction, Trace, ViewTable, ViewTrace, label_keys
+from viewvote.prediction import Box, Prediction, Trace, ViewTable, ViewTrace, label_keys
 
 FIRST = ["path", "label", "index", "confidence", "scores", "votes", "tie_break", "method", "model", "timings"]
 CONTRACT = [*FIRST, "probability", "confidence_is", "views_used"]
@@ -108,17 +106,3 @@ def test_repeated_labels_stay_apart():
     assert label_keys(("missile", "cat", "missile")) == ("missile", "cat", "missile#2")
     assert label_keys(("x", "x#2", "x")) == ("x", "x#2", "x#2#2")
     assert label_keys(("x", "x", "x#1")) == ("x", "x#1#1", "x#1")
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [{"size": 0}, {"std": (1, 1, 0)}, {"mean": (1, 1)}, {"short_side": 200}],
-)
-def test_an_impossible_image_spec_is_an_error(changes):
-    with pytest.raises(UsageError):
-        ImageSpec(**({"size": 224} | changes))
-
-
-def test_the_short_side_is_the_size_unless_told():
-    assert ImageSpec(size=224).short_side == 224
-    assert ImageSpec(size=224, short_side=256).short_side == 256

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
         ViewvoteError,
     )
     from .images.photo import ImageLimits
+    from .images.spec import ImageSpec
     from .methods import register_method
-    from .prediction import Box, ImageSpec, Prediction, Trace, ViewTrace
+    from .prediction import Box, Prediction, Trace, ViewTrace
     from .stopping import Adaptive
 
 __version__ = "0.1.0"
@@ -67,7 +68,7 @@ _HOMES = {
     "Classifier": ".classify.classifier",
     "Encoder": ".encoders",
     "ImageLimits": ".images.photo",
-    "ImageSpec": ".prediction",
+    "ImageSpec": ".images.spec",
     "LoadOptions": ".encoders",
     "Prediction": ".prediction",
     "ToyEncoder": ".encoders.toy",

@@ -3,7 +3,8 @@
 from hashlib import blake2b
 
 import numpy as np
-from numpy.typing import NDArray
+
+from .arrays import Float64
 
 _TO_UNIT = 2.0**-53
 
@@ -19,10 +20,10 @@ class SampleRng:
         words = np.frombuffer(key, dtype="<u8")  # (2,)
         self._bits = np.random.Philox(key=words)
 
-    def uniform(self, *shape: int) -> NDArray[np.float64]:
+    def uniform(self, *shape: int) -> Float64:
         """The next numbers in [0, 1), shaped `shape`."""
         raw = self._bits.random_raw(int(np.prod(shape, dtype=np.int64)))
-        unit: NDArray[np.float64] = (raw >> np.uint64(11)).astype(np.float64) * _TO_UNIT
+        unit: Float64 = (raw >> np.uint64(11)).astype(np.float64) * _TO_UNIT
         return unit.reshape(shape)
 
 

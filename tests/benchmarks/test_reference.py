@@ -10,9 +10,9 @@ from tests.conftest import draw_photo
 torch = pytest.importorskip("torch")
 
 from benchmarks.reference import Reference, decide  # noqa: E402
+from viewvote.images.spec import ImageSpec  # noqa: E402
 from viewvote.methods.base import ViewLogits  # noqa: E402
 from viewvote.methods.zero import Zero  # noqa: E402
-from viewvote.prediction import ImageSpec  # noqa: E402
 
 SCALE = 128.0  # a power of two: scaling rounds nothing, so both sides see the very same cosines
 

@@ -10,8 +10,8 @@ from tests.conftest import Contrary, draw_photo
 from tests.images.pictures import GREEN, RED, encoded, picture, same
 from viewvote import Classifier, ImageLimits, ToyEncoder
 from viewvote.errors import ImageTooLargeError, UnknownNameError, UsageError
+from viewvote.images.spec import ImageSpec
 from viewvote.methods.zero import Zero
-from viewvote.prediction import ImageSpec
 
 
 def two_thirds_red():

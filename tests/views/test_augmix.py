@@ -7,7 +7,7 @@ from PIL import Image
 from tests.conftest import draw_photo
 from viewvote.classify.classifier import Classifier
 from viewvote.errors import UnknownNameError
-from viewvote.prediction import ImageSpec
+from viewvote.images.spec import ImageSpec
 from viewvote.rng import sample_rng
 from viewvote.views.augmix import OPERATIONS, Mix, Step, apply, mix_view, sample_mixes
 from viewvote.views.sample import prepare

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from tests.conftest import draw_photo
-from viewvote.errors import ImageTooLargeError
-from viewvote.images.photo import ImageLimits, Photo
-from viewvote.prediction import ImageSpec
+from viewvote.images.photo import Photo
+from viewvote.images.spec import ImageSpec
 from viewvote.views import sample as samples
-from viewvote.views.sample import prepare, prepare_ahead
+from viewvote.views.sample import prepare
 
 SPEC = ImageSpec(size=32)
 
@@ -83,22 +82,3 @@ def test_decoding_counts_as_reading_and_not_as_drawing(monkeypatch):
 
 def test_first_may_exceed_the_views():
     assert len(prepare(jpeg(90, 60), SPEC, n_views=3, seed=0, first=8).pixels) == 3
-
-
-def test_a_stream_reads_no_more_of_a_file_than_the_limit():
-    files = [io.BytesIO(bytes(100)), io.BytesIO(jpeg(9, 9))]
-    stream = prepare_ahead(lambda keyed: keyed.image, files, ahead=2, limits=ImageLimits(max_bytes=50))
-    assert [type(result) for result in stream] == [ImageTooLargeError, ImageTooLargeError]
-    assert [file.tell() for file in files] == [51, 51]
-
-
-def test_the_next_image_is_asked_for_when_the_last_is_pinned():
-    buffer = bytearray(4)
-
-    def stream():
-        for i in range(6):
-            buffer[:] = bytes([i] * 4)
-            yield buffer
-
-    held = list(prepare_ahead(lambda keyed: keyed.image, stream(), ahead=3))
-    assert held == [bytes([i] * 4) for i in range(6)]

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
+from viewvote.arrays import Float32, UInt8
 from viewvote.encoders.clip_b16.tower import packaged_tower, runnable_tower
 from viewvote.encoders.onnx.encoder import normalise, pixel_line
 from viewvote.encoders.onnx.runtimes import open_session
 from viewvote.files import default_cache_dir
-from viewvote.prediction import Float32, ImageSpec, UInt8
+from viewvote.images.spec import ImageSpec
 
 DIM = 512
 CAPTIONS = "train/flickr8k/captions.csv"  # by which a folder of training data is known

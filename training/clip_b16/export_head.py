@@ -13,7 +13,7 @@ from training.clip_b16 import common
 from training.onnx_graph import Graph
 from training.sentence import CONTEXT, PAD, WIDTH
 from viewvote.encoders.onnx.config import FILE, PackConfig
-from viewvote.prediction import ImageSpec
+from viewvote.images.spec import ImageSpec
 
 
 def save_head(fitted: dict[str, np.ndarray], path: Path) -> None:

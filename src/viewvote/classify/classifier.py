@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Float32
 from ..checks import checked_whole
+from ..classify.prefetch import PREPARING, prepare_ahead
 from ..encoders import Encoder, LoadOptions, load_encoder
 from ..encoders.base import DrawsViews, block_of, checked_encoder
 from ..encoders.batch_size import fastest_batch
@@ -21,7 +22,7 @@ from ..prediction import Prediction
 from ..registry import unknown_name
 from ..stopping import Adaptive
 from ..stopping.options import checked_budget, checked_stop
-from ..views.sample import PREPARING, Augment, Keyed, Sample, checked_augment, prepare, prepare_ahead
+from ..views.sample import Augment, Keyed, Sample, checked_augment, prepare
 from .image_task import ImageTask, Setup, round_ends, start_decider
 from .options import checked_images, checked_labels, checked_method
 from .scheduler import Scheduler, Settled, encode_units

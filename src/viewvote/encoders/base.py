@@ -8,8 +8,9 @@ from typing import Literal, Protocol, cast, runtime_checkable
 import numpy as np
 from PIL import Image
 
+from ..arrays import Float32, UInt8
 from ..errors import UsageError
-from ..prediction import Float32, ImageSpec, UInt8
+from ..images.spec import ImageSpec
 from ..views.crops import View
 
 Scoring = Literal["softmax", "sigmoid"]

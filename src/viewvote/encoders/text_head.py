@@ -11,9 +11,9 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from ..arrays import Float32
 from ..files import default_cache_dir, write_best_effort
 from ..labels.templates import fill
-from ..prediction import Float32
 from .base import Encoder, unit_rows
 
 CHUNK = 256

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..prediction import Float32, ImageSpec, UInt8
+from ..arrays import Float32, UInt8
+from ..images.spec import ImageSpec
 from .base import BaseEncoder, LoadOptions, checked_views, unit_rows
 
 COLOURS: dict[str, tuple[float, float, float]] = {

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Bool, Float32, Int64
-from ..prediction import Scoring, ViewTable
+from ..encoders.base import Scoring
+from ..prediction import ViewTable
 from ..vote import RankedViews
 
 

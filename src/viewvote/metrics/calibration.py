@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Bool, Float32, Float64, Int64
 from ..errors import UsageError
-from ..prediction import Bool, Float32, Int64
 from ..records.columns import Columns
 
 BINS = 20
@@ -22,11 +22,11 @@ class Reliability:
 
     edges: Float32  # (bins + 1,)
     count: Int64  # (bins,)
-    accuracy: NDArray[np.float64]
-    confidence: NDArray[np.float64]
+    accuracy: Float64
+    confidence: Float64
 
     @property
-    def gap(self) -> NDArray[np.float64]:
+    def gap(self) -> Float64:
         """|acc(B_m) - conf(B_m)| of each bin, 0 where it is empty."""
         return np.nan_to_num(np.abs(self.accuracy - self.confidence))
 

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..prediction import Bool
+from ..arrays import Bool, Float64
 
 RESAMPLES = 10_000
 
@@ -49,9 +48,7 @@ def mcnemar(first: Bool, second: Bool) -> McNemar:
     return McNemar(b, c, exact=min(1.0, 2 * (below + at)), mid_p=min(1.0, 2 * below + at))
 
 
-def paired_bootstrap(
-    differences: NDArray[np.float64], *, rng: np.random.Generator, resamples: int = RESAMPLES
-) -> Difference:
+def paired_bootstrap(differences: Float64, *, rng: np.random.Generator, resamples: int = RESAMPLES) -> Difference:
     """The mean of per-image differences with the interval of means over images drawn again with replacement.
 
     Differences take few values (-1, 0, 1; thirds for three seeds), so how often each is drawn is one multinomial draw:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from ..arrays import Bool, Float32, Int64
 from ..errors import UsageError
-from ..prediction import Bool, Float32, Int64
 from ..records.columns import Columns, column_pieces
 from ..registry import unknown_name
 from ..vote import TIE_RULES, break_tie, count_kept, rank_by_confidence

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Float64 = NDArray[np.float64]
+from ..arrays import Float64
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,10 @@ from dataclasses import replace
 from PIL import Image, ImageDraw
 
 from ..images.photo import ImageSource, open_photo
-from ..prediction import Box, ImageSpec, Prediction, ViewTrace
-from ..views.crops import View, render_views
+from ..images.spec import ImageSpec
+from ..prediction import Box, Prediction, ViewTrace
+from ..views.crops import View
+from ..views.draw import render_views
 from .drawing import FAINT, GRID, INK, SCALE, fit, font
 
 # Distinct for people with colour-blindness too (Okabe and Ito's set, without its yellow, which vanishes on white).

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image, ImageOps
 
-from ..prediction import Float32, UInt8
+from ..arrays import Float32, UInt8
 from ..rng import SampleRng
 
 CHAINS = 3

@@ -1,10 +1,6 @@
-"""A sample on its way to the encoder: read, boxes sampled, decoded, drawn; the next ones prepared meanwhile."""
+"""A sample on its way to the encoder: read, boxes sampled, decoded, drawn."""
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from time import perf_counter
 from typing import Literal, get_args
@@ -12,16 +8,14 @@ from typing import Literal, get_args
 import numpy as np
 from PIL import Image
 
-from ..errors import ViewvoteError
-from ..images.photo import ImageLimits, ImageSource, Photo, open_photo, pinned
-from ..prediction import ImageSpec, UInt8
+from ..arrays import UInt8
+from ..images.photo import ImageLimits, ImageSource, Photo, open_photo
+from ..images.spec import ImageSpec
 from ..registry import unknown_name
 from ..rng import sample_rng
 from .augmix import sample_mixes
-from .crops import Drawing, DrawViews, View, reductions, render_views, sample_views, source_box
-
-PREPARING = 2
-"""Images decoded and drawn at the same time while the encoder works."""
+from .crops import View, sample_views, source_box
+from .draw import Drawing, DrawViews, reductions, render_views
 
 HOLD_PIXELS = 4_000_000
 """A larger photo is not held between two rounds of views but decoded again: many are under way at the same time."""
@@ -66,7 +60,7 @@ class Sample:
         self._levels: dict[int, Image.Image] | None = None
         self._drawn: list[UInt8] = []
         self._ahead: Drawing | None = None
-        self._begun = 0  # views drawn or being drawn
+        self._started = 0  # views drawn or being drawn
 
     @property
     def pixels(self) -> UInt8:
@@ -78,17 +72,17 @@ class Sample:
 
     def draw_ahead(self, end: int) -> None:
         """Start to draw the views before `end` that are not drawn yet."""
-        if end <= self._begun:
+        if end <= self._started:
             return
         self._wait()
         levels = self._levels or self._decode()
         start = perf_counter()
-        views = self.views[self._begun : end]
+        views = self.views[self._started : end]
         if self._draw_views is None:
             self._ahead = Drawing(levels, views, self._spec)
         else:
             self._drawn.append(self._draw_views(levels, views))
-        self._begun = end
+        self._started = end
         small = sum(level.width * level.height for level in levels.values()) <= HOLD_PIXELS
         self._levels = levels if small and end < len(self.views) else None
         self.timings["render"] += perf_counter() - start
@@ -159,47 +153,6 @@ def checked_augment(augment: Augment) -> Augment:
     if augment not in get_args(Augment):
         raise unknown_name("kind of views", augment, get_args(Augment))
     return augment
-
-
-def prepare_ahead(
-    prepare_one: Callable[[Keyed], Sample],
-    images: Iterable[ImageSource | Keyed],
-    *,
-    ahead: int,
-    limits: ImageLimits | None = None,
-) -> Iterator[Sample | ViewvoteError]:
-    """The samples of `images` in order, an unusable one as its error; at most `ahead` are held at a time.
-
-    An image is pinned before the next is asked for: a generator may refill one buffer, or close each file after it.
-    """
-    source = iter(images)
-    with ThreadPoolExecutor(PREPARING, thread_name_prefix="viewvote-prepare") as pool:
-
-        def start(image: ImageSource | Keyed) -> Future[Sample] | ViewvoteError:
-            keyed = image if isinstance(image, Keyed) else Keyed(image, key=None)
-            try:
-                return pool.submit(prepare_one, replace(keyed, image=pinned(keyed.image, limits=limits)))
-            except ViewvoteError as error:
-                return error
-
-        pending = deque(map(start, islice(source, ahead)))
-        try:
-            while pending:
-                yield _outcome(pending.popleft())
-                pending.extend(map(start, islice(source, 1)))
-        finally:
-            for one in pending:
-                if isinstance(one, Future):
-                    one.cancel()
-
-
-def _outcome(started: Future[Sample] | ViewvoteError) -> Sample | ViewvoteError:
-    if isinstance(started, ViewvoteError):
-        return started
-    try:
-        return started.result()
-    except ViewvoteError as error:
-        return error
 
 
 def _look(spec: ImageSpec) -> tuple[object, ...]:

@@ -10,6 +10,7 @@ pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch")
 
 from tests.encoders.export.tiny_export import DIM, WORDS, TinyEncoder  # noqa: E402
+from viewvote.arrays import UInt8  # noqa: E402
 from viewvote.encoders import LoadOptions, load_encoder  # noqa: E402
 from viewvote.encoders.export.graph import export_vision  # noqa: E402
 from viewvote.encoders.export.pack import export_pack  # noqa: E402
@@ -17,7 +18,6 @@ from viewvote.encoders.onnx.encoder import load_folder  # noqa: E402
 from viewvote.encoders.onnx.runtimes import open_session  # noqa: E402
 from viewvote.encoders.toy import ToyEncoder  # noqa: E402
 from viewvote.errors import CheckpointError, UnsupportedEncoderError, UsageError  # noqa: E402
-from viewvote.prediction import UInt8  # noqa: E402
 
 
 def photos(count: int = 12) -> UInt8:

@@ -7,11 +7,12 @@ import numpy as np
 import torch
 
 from tests.encoders.onnx import packs
+from viewvote.arrays import Float32, UInt8
 from viewvote.encoders.base import BaseEncoder, unit_rows
 from viewvote.encoders.export.parts import ExportParts
 from viewvote.encoders.onnx.config import PadTo
 from viewvote.encoders.onnx.text import PackTokenizer
-from viewvote.prediction import Float32, ImageSpec, UInt8
+from viewvote.images.spec import ImageSpec
 
 SIZE, DIM, CONTEXT = 32, 16, 12
 WORDS = ["a", "photo", "of", "dog", "cat"]

@@ -12,10 +12,12 @@ from viewvote.encoders import LoadOptions  # noqa: E402
 from viewvote.encoders.torch.device_views import draw_views  # noqa: E402
 from viewvote.errors import UsageError  # noqa: E402
 from viewvote.images.photo import open_photo  # noqa: E402
-from viewvote.prediction import Box, ImageSpec  # noqa: E402
+from viewvote.images.spec import ImageSpec  # noqa: E402
+from viewvote.prediction import Box  # noqa: E402
 from viewvote.rng import sample_rng  # noqa: E402
 from viewvote.views.augmix import sample_mixes  # noqa: E402
-from viewvote.views.crops import View, reduction, render_views, sample_views  # noqa: E402
+from viewvote.views.crops import View, sample_views  # noqa: E402
+from viewvote.views.draw import reduction, render_views  # noqa: E402
 
 CPU = torch.device("cpu")
 

@@ -25,9 +25,11 @@ from transformers import (
     SiglipModel,
 )
 
+from viewvote.arrays import UInt8
 from viewvote.images.photo import open_photo
-from viewvote.prediction import ImageSpec, UInt8
-from viewvote.views.crops import View, render_views, source_box
+from viewvote.images.spec import ImageSpec
+from viewvote.views.crops import View, source_box
+from viewvote.views.draw import render_views
 
 torch.set_num_threads(1)  # tiny layers are done before a second thread wakes up
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...arrays import Float32
 from ...errors import CheckpointError
-from ...prediction import Float32
 from .state_dict import Shape, StateDict
 
 MAPLE_PREFIX = "prompt_learner."

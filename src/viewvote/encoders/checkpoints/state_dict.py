@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from ...arrays import Float32
 from ...errors import CheckpointError, MissingExtraError, ModelNotFoundError
-from ...prediction import Float32
 from .torch_file import TensorRef, open_torch_file
 
 Shape = tuple[int, ...]

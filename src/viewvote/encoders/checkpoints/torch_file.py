@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...prediction import Float32
+from ...arrays import Float32
 from .safe_pickle import OPAQUE, Global, read_pickle
 
 MAX_PICKLE_BYTES = 32 << 20  # tensors live outside the pickle, which stays under 1 MB in practice

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from ...arrays import Float32
 from ...errors import UsageError
 from ...files import default_cache_dir, shipped
-from ...prediction import Float32
 from ..base import LoadOptions
 from ..onnx.config import FILE, read_config
 from ..onnx.encoder import OnnxEncoder, check_dim, digest_of

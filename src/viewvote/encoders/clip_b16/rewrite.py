@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...prediction import Float32
+from ...arrays import Float32
 
 if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto

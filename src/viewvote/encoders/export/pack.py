@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from ...arrays import Float32, UInt8
 from ...errors import CheckpointError, MissingExtraError, UsageError
-from ...prediction import Float32, UInt8
 from ..base import Encoder, LoadOptions
 from ..onnx.config import FILE, PackConfig
 from ..onnx.encoder import OnnxEncoder, load_folder, normalise, pixel_line

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...prediction import Float32
+from ...arrays import Float32
 
 if TYPE_CHECKING:
     import onnx

@@ -4,11 +4,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ...arrays import UInt8
 from ...errors import ImageError, UsageError
 from ...images.photo import open_photo
-from ...prediction import ImageSpec, UInt8
+from ...images.spec import ImageSpec
 from ...rng import sample_rng
-from ...views.crops import render_views, sample_views
+from ...views.crops import sample_views
+from ...views.draw import render_views
 
 MOST_IMAGES = 64
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from ... import files
 from ...errors import CheckpointError, ModelNotFoundError, UsageError
-from ...prediction import ImageSpec, Interpolation, ResizeMode
+from ...images.spec import ImageSpec, Interpolation, ResizeMode
 from ..base import Scoring
 
 FORMAT = "viewvote-pack-1"

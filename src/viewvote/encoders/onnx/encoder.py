@@ -8,8 +8,8 @@ from zlib import crc32
 
 import numpy as np
 
+from ...arrays import Float32, UInt8
 from ...errors import CheckpointError, ModelNotFoundError, UsageError
-from ...prediction import Float32, UInt8
 from ...views.threads import Threads
 from ..base import BaseEncoder, LoadOptions, checked_views, unit_rows
 from ..hub import HubRepo, is_repo_id

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ...errors import CheckpointError, ModelNotFoundError, UnsupportedEncoderError
-from ...prediction import ImageSpec
+from ...images.spec import ImageSpec
 from ..torch.hf_images import image_spec
 from .config import FILE, PackConfig, check_format, parse_config, read_json
 

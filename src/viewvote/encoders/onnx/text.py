@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from ...arrays import Int64
 from ...errors import CheckpointError, ModelNotFoundError
-from ...prediction import Int64
 from .config import PadTo
 
 

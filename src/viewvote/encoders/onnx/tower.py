@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from ...arrays import Float32
 from ...errors import CheckpointError
-from ...prediction import Float32
 from .runtimes import Feeds, Port, open_session
 
 

@@ -13,8 +13,9 @@ from PIL import Image
 from torch import Tensor, nn
 from torch.nn import functional
 
+from ...arrays import Float32, UInt8
 from ...errors import UnsupportedEncoderError, UsageError
-from ...prediction import Float32, ImageSpec, UInt8
+from ...images.spec import ImageSpec
 from ...views.crops import View
 from ..base import BaseEncoder, LoadOptions, Scoring, checked_views
 from .device_views import draw_views

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...arrays import Float32, UInt8
 from ...errors import MissingExtraError
-from ...prediction import Float32, UInt8
 from .. import load_encoder
 from ..base import LoadOptions
 from ..checkpoints.prompts import CoOpPrompt, coop_prompt

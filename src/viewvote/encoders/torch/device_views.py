@@ -13,8 +13,9 @@ from PIL import Image
 from torch import Tensor
 
 from ...errors import UsageError
-from ...prediction import ImageSpec, Interpolation
-from ...views.crops import View, reduction
+from ...images.spec import ImageSpec, Interpolation
+from ...views.crops import View
+from ...views.draw import reduction
 
 BATCH = 16
 """Crops resampled at once: bounds memory, for each is widened to floats at its level's resolution."""

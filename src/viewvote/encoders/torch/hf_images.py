@@ -3,7 +3,7 @@
 from typing import Any
 
 from ...errors import UnsupportedEncoderError
-from ...prediction import ImageSpec, Interpolation, ResizeMode
+from ...images.spec import ImageSpec, Interpolation, ResizeMode
 
 RESAMPLE: dict[int, Interpolation] = {0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic"}  # Pillow's codes
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, runtime_checkable
 
+from ...arrays import Float32, UInt8
 from ...errors import UsageError
-from ...prediction import Float32, UInt8
 from .. import SCHEMES, scheme_entry
 from ..base import BaseEncoder, Encoder
 from ..text_head import PromptedEncoder

@@ -6,7 +6,7 @@ from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any, cast
 
 from ...errors import CheckpointError, MissingExtraError, ModelNotFoundError, UnsupportedEncoderError, UsageError
-from ...prediction import ImageSpec, Interpolation, ResizeMode
+from ...images.spec import ImageSpec, Interpolation, ResizeMode
 from ..base import Encoder, LoadOptions
 
 try:

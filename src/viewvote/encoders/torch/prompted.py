@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from ...arrays import UInt8
 from ...errors import UsageError
-from ...prediction import UInt8
 from .common import TorchEncoder, unit
 
 

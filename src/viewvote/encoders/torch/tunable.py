@@ -6,8 +6,8 @@ Each ability is a protocol checked by `isinstance`, never by model name. Torch i
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from ...arrays import UInt8
 from ...errors import UnsupportedEncoderError
-from ...prediction import UInt8
 from ..base import Encoder
 
 if TYPE_CHECKING:

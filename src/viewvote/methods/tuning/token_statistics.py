@@ -15,8 +15,9 @@ from ...encoders.checkpoints.torch_file import TensorRef, open_torch_file
 from ...encoders.torch.learned_prompts import PromptLearner
 from ...errors import CheckpointError, MissingExtraError, ModelNotFoundError, UsageError
 from ...images.photo import ImageSource, open_photo
-from ...prediction import ImageSpec
-from ...views.crops import View, render_views, source_box
+from ...images.spec import ImageSpec
+from ...views.crops import View, source_box
+from ...views.draw import render_views
 
 try:
     import torch
