@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from huggingface_hub import constants
 
 from tests.encoders.hub_double import COMMIT, HubDouble, serve_hub
 from tests.encoders.onnx import packs
@@ -79,6 +80,24 @@ def test_a_missing_file_is_named_with_the_repository_and_how_to_get_it(hub: HubD
     assert "hf download owner/repo text.onnx" in str(e.value)
     assert "name the folder" in str(e.value)
     assert repo.find("text.onnx") is None
+
+
+def test_the_first_of_several_files_that_is_there_is_taken(hub: HubDouble, cache: Path) -> None:
+    put(hub, "second")
+    put(hub, "third")
+    repo = HubRepo("owner/repo", cache_dir=cache)
+    assert repo.fetch("first", "second", "third").name == "second"
+    assert hub.gets("third") == []
+    with pytest.raises(ModelNotFoundError, match=r"cannot get a or b of owner/repo: .*file\. Look elsewhere\.$"):
+        repo.fetch("a", "b", advice="Look elsewhere.")
+
+
+def test_the_environment_keeps_it_offline_too(hub: HubDouble, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(hub, "file")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)  # huggingface_hub reads the environment when imported
+    with pytest.raises(ModelNotFoundError, match="offline mode is on"):
+        HubRepo("owner/repo", cache_dir=cache).fetch("file")
+    assert hub.requests == []
 
 
 def test_a_repository_or_revision_that_does_not_exist_is_told_apart(hub: HubDouble, cache: Path) -> None:

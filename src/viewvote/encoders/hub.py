@@ -26,25 +26,35 @@ class HubRepo:
     """One revision of a hub repository, given as "owner/name" or "owner/name@revision".
 
     The first file pins the commit, so all files come from the same one even if the branch moves in between. Bars are
-    shown where stderr is a terminal, unless `progress` is off.
+    shown where stderr is a terminal, unless `progress` is off. The environment variable HF_HUB_OFFLINE has the effect
+    of `offline`.
     """
 
     def __init__(
         self, repo: str, *, cache_dir: Path | None = None, offline: bool = False, progress: bool = True
     ) -> None:
+        from huggingface_hub import constants
+
         if not is_repo_id(repo):
             raise UsageError(f"{repo!r} is not a hub repository; expected owner/name or owner/name@revision.")
         self.name, _, revision = repo.partition("@")
         self.revision: str | None = revision or None
-        self.cache_dir, self.offline, self.progress = cache_dir, offline, progress
+        self.cache_dir, self.progress = cache_dir, progress
+        self.offline = offline or constants.HF_HUB_OFFLINE
         self._endpoint = os.environ.get("HF_ENDPOINT") or None
 
-    def fetch(self, filename: str) -> Path:
-        """The local path of a file, downloaded if need be; an error where it is not to be had."""
-        path, reason = self._get(filename)
-        if path is None:
-            raise ModelNotFoundError(f"cannot get {filename} of {self.name}: {reason} {self._advice(filename)}")
-        return path
+    def fetch(self, *filenames: str, advice: str | None = None) -> Path:
+        """The local path of the first of the files that the repository has, downloaded if need be.
+
+        Raises ModelNotFoundError where it has none of them, with the reason and `advice`, or else a general one.
+        """
+        for filename in filenames:
+            path, reason = self._get(filename)
+            if path is not None:
+                return path
+        raise ModelNotFoundError(
+            f"cannot get {' or '.join(filenames)} of {self.name}: {reason} {advice or self._advice(filenames[0])}"
+        )
 
     def find(self, filename: str) -> Path | None:
         """The local path of a file the repository may not have; None where it has not, or where nothing is known."""

@@ -1,7 +1,5 @@
 import json
 import pickle
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +10,7 @@ open_clip = pytest.importorskip("open_clip")
 
 from huggingface_hub import constants  # noqa: E402
 
+from tests.encoders.hub_double import COMMIT, serve_hub  # noqa: E402
 from tests.encoders.torch.tiny_torch import TEXT, VISION, build_open_clip, write_open_clip  # noqa: E402
 from viewvote.encoders import LoadOptions, load_encoder  # noqa: E402
 from viewvote.encoders.torch.open_clip_weights import find_source  # noqa: E402
@@ -20,7 +19,6 @@ from viewvote.errors import CheckpointError, ModelNotFoundError, UnknownNameErro
 pytestmark = pytest.mark.torch
 CPU = LoadOptions(device="cpu")
 CONFIG = {"embed_dim": 16, "vision_cfg": VISION, "text_cfg": TEXT}
-COMMIT = "0123456789abcdef0123456789abcdef01234567"
 MEAN = (0.1, 0.2, 0.3)
 
 
@@ -92,67 +90,31 @@ def test_offline_without_the_file_says_what_to_fetch(forced, monkeypatch, tmp_pa
     assert "offline" in str(caught.value)
 
 
-class Hub(ThreadingHTTPServer):
-    """A hub on the loopback interface with the files of one repository."""
-
-    def __init__(self, files: dict[str, bytes]):
-        super().__init__(("127.0.0.1", 0), HubPage)
-        self.files, self.asked = files, []
-
-
-class HubPage(BaseHTTPRequestHandler):
-    def do_HEAD(self):
-        self.answer(body=False)
-
-    def do_GET(self):
-        self.answer(body=True)
-
-    def answer(self, *, body):
-        self.server.asked.append((self.command, self.path))
-        data = self.server.files.get(self.path.removeprefix("/someone/tiny/resolve/main/"))
-        self.send_response(200 if data is not None else 404)
-        self.send_header("X-Repo-Commit", COMMIT)
-        self.send_header("X-Error-Code", "" if data is not None else "EntryNotFound")
-        self.send_header("ETag", f'"{len(data or b"")}"')  # the cache keeps one blob per tag
-        self.send_header("Content-Length", str(len(data or b"")))
-        self.end_headers()
-        if body and data is not None:
-            self.wfile.write(data)
-
-    def log_message(self, *args):
-        pass
-
-
 @pytest.fixture
-def hub(monkeypatch):
-    """Starts a hub that has these files; huggingface_hub asks it instead of the real one."""
-    running = []
+def hub(tmp_path, monkeypatch):
+    """A hub on the loopback interface, and a function that puts the files of someone/tiny there."""
+    with serve_hub(tmp_path / "hub") as double:
+        monkeypatch.setenv("HF_ENDPOINT", double.url)
 
-    def start(files):
-        server = Hub(files)
-        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-        running.append(server)
-        place = f"http://127.0.0.1:{server.server_port}"
-        monkeypatch.setattr(constants, "ENDPOINT", place)
-        monkeypatch.setattr(
-            constants, "HUGGINGFACE_CO_URL_TEMPLATE", place + "/{repo_id}/resolve/{revision}/{filename}"
-        )
-        return server
+        def put(files):
+            folder = double.root / "someone" / "tiny"
+            folder.mkdir(parents=True)
+            for name, content in files.items():
+                (folder / name).write_bytes(content)
+            return double
 
-    yield start
-    for server in running:
-        server.shutdown()
-        server.server_close()
+        yield put
 
 
 def test_weights_are_downloaded_once_and_then_come_from_the_cache(tiny_arch, weights, hub, tmp_path):
-    server = hub({"open_clip_model.safetensors": weights.read_bytes()})
-    first = find_source("viewvote-tiny/openai", LoadOptions(cache_dir=tmp_path))
-    asked = len(server.asked)
-    again = find_source("viewvote-tiny/openai", LoadOptions(cache_dir=tmp_path, offline=True))
+    double = hub({"open_clip_model.safetensors": weights.read_bytes()})
+    first = find_source("viewvote-tiny/openai", LoadOptions(cache_dir=tmp_path / "cache"))
+    asked = len(double.requests)
+    again = find_source("viewvote-tiny/openai", LoadOptions(cache_dir=tmp_path / "cache", offline=True))
     assert Path(first.weights).read_bytes() == weights.read_bytes()
     assert again == first
-    assert len(server.asked) == asked
+    assert double.gets("open_clip_model.safetensors") == [None]
+    assert len(double.requests) == asked
 
 
 def test_a_repository_without_safetensors_gives_its_torch_file(tiny_arch, weights, hub, tmp_path):
@@ -163,14 +125,18 @@ def test_a_repository_without_safetensors_gives_its_torch_file(tiny_arch, weight
 
 def test_a_repository_without_weights_is_an_error_that_names_it(tiny_arch, hub, tmp_path):
     hub({})
-    with pytest.raises(ModelNotFoundError, match="of 'someone/tiny': the hub did not give it"):
+    with pytest.raises(
+        ModelNotFoundError,
+        match=r"of someone/tiny: the repository has no such file\. .*hf download",
+    ):
         find_source("viewvote-tiny/openai", LoadOptions(cache_dir=tmp_path))
 
 
 def test_a_whole_repository_is_read_from_the_hub(weights, hub, tmp_path):
     config = json.dumps({"model_cfg": CONFIG, "preprocess_cfg": {"mean": MEAN}}).encode()
-    hub({"open_clip_config.json": config, "open_clip_model.safetensors": weights.read_bytes()})
-    encoder = load_encoder("open_clip:hf-hub:someone/tiny", LoadOptions(device="cpu", cache_dir=tmp_path))
+    double = hub({"open_clip_config.json": config, "open_clip_model.safetensors": weights.read_bytes()})
+    encoder = load_encoder("open_clip:hf-hub:someone/tiny", LoadOptions(device="cpu", cache_dir=tmp_path / "cache"))
+    assert [path for _, path, _ in double.requests if path.endswith(".safetensors") and "/main/" in path] == []
     assert encoder.image_spec.mean == MEAN
     assert encoder.fingerprint == load_encoder(f"open_clip:local-dir:{weights.parent}", CPU).fingerprint
 

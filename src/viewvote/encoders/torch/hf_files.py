@@ -6,15 +6,33 @@ from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, TypeVar
 
-from huggingface_hub import constants
 from safetensors import SafetensorError
 from torch import nn
 from transformers import MODEL_MAPPING, AutoConfig, AutoImageProcessor, AutoModel, AutoTokenizer
 
 from ...errors import CheckpointError, MissingExtraError, ModelNotFoundError, UnsupportedEncoderError
+from ...files import read_json
 from ..base import LoadOptions
+from ..hub import HubRepo
 
 T = TypeVar("T")
+CONFIG = "config.json"
+SIDE_FILES = (
+    "preprocessor_config.json",
+    "processor_config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.json",
+    "merges.txt",
+    "vocab.txt",
+    "spiece.model",
+    "tokenizer.model",
+    "sentencepiece.bpe.model",
+)
+"""What the image processors and tokenizers of dual encoders are made of; each repository has some of them."""
+WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
 
 
 @dataclass(frozen=True)
@@ -31,28 +49,46 @@ def load_parts(place: str, options: LoadOptions) -> Parts:
     folder = Path(place).expanduser()
     if place.startswith((".", "/", "~")) and not folder.is_dir():
         raise ModelNotFoundError(f"no folder {place!r}; expected one written by transformers' save_pretrained.")
-    source = str(folder) if folder.is_dir() else place
-    offline = options.offline or constants.HF_HUB_OFFLINE
-    shared = {"cache_dir": options.cache_dir, "local_files_only": offline, "trust_remote_code": False}
+    if folder.is_dir():
+        return _read_folder(folder, place)
+    repo = HubRepo(place, cache_dir=options.cache_dir, offline=options.offline)
+    folder = _fetch(repo, CONFIG).parent
+    _check_dual(place, _read(place, CONFIG, AutoConfig.from_pretrained, folder))  # before the weights are fetched
+    for name in SIDE_FILES:
+        repo.find(name)
+    _fetch_weights(repo)
+    return _read_folder(folder, place)
 
-    def read(what: str, reader: Callable[..., T], **more: Any) -> T:
-        try:
-            return reader(source, **shared, **more)
-        except OSError as error:
-            raise _not_found(place, what, offline=offline and source == place) from error
-        except ImportError as error:
-            raise MissingExtraError(f"{what} of hf:{place} needs one more package: {str(error).strip()}") from error
-        except (ValueError, KeyError) as error:
-            raise UnsupportedEncoderError(f"transformers cannot read {what} of hf:{place}: {error}") from error
 
-    if folder.is_dir() and not (folder / "config.json").is_file():
-        raise _not_found(place, "config.json", offline=False)
-    config = read("config.json", AutoConfig.from_pretrained)
+def _fetch(repo: HubRepo, *names: str) -> Path:
+    where = f"hf download {repo.name}"
+    return repo.fetch(
+        *names,
+        advice="Expected a folder written by save_pretrained, or a hub id; fetch the latter where there is a network "
+        f"with: {where}",
+    )
+
+
+def _fetch_weights(repo: HubRepo) -> None:
+    """Fetch the first kind of weights that the repository has, and where that is an index, the files it lists."""
+    found = _fetch(repo, *WEIGHTS)
+    if found.suffix == ".json":
+        shards = read_json(found, error=CheckpointError).get("weight_map")
+        for name in sorted({str(name) for name in shards.values()}) if isinstance(shards, dict) else ():
+            if Path(name).name != name:
+                raise CheckpointError(f"{found} lists {name!r} as a file of weights; expected names without folders.")
+            _fetch(repo, name)
+
+
+def _read_folder(folder: Path, place: str) -> Parts:
+    if not (folder / CONFIG).is_file():
+        raise _not_found(place, CONFIG)
+    config = _read(place, CONFIG, AutoConfig.from_pretrained, folder)
     _check_dual(place, config)
-    tokenizer = read("the tokenizer", AutoTokenizer.from_pretrained)
-    images = read("preprocessor_config.json", AutoImageProcessor.from_pretrained)
+    tokenizer = _read(place, "the tokenizer", AutoTokenizer.from_pretrained, folder)
+    images = _read(place, "preprocessor_config.json", AutoImageProcessor.from_pretrained, folder)
     try:
-        loaded = read("model.safetensors", _read_weights, config=config)
+        loaded = _read(place, "model.safetensors", _read_weights, folder, config=config)
     except (RuntimeError, UnpicklingError, SafetensorError, EOFError) as error:
         if isinstance(error, ModelNotFoundError | UnsupportedEncoderError):
             raise
@@ -61,6 +97,18 @@ def load_parts(place: str, options: LoadOptions) -> Parts:
             "holds tensors only."
         ) from error
     return Parts(_complete(place, *loaded), tokenizer, images)
+
+
+def _read(place: str, what: str, reader: Callable[..., T], folder: Path, **more: Any) -> T:
+    """What transformers reads of the folder; its errors become ours, which name `place`."""
+    try:
+        return reader(str(folder), local_files_only=True, trust_remote_code=False, **more)
+    except OSError as error:
+        raise _not_found(place, what) from error
+    except ImportError as error:
+        raise MissingExtraError(f"{what} of hf:{place} needs one more package: {str(error).strip()}") from error
+    except (ValueError, KeyError) as error:
+        raise UnsupportedEncoderError(f"transformers cannot read {what} of hf:{place}: {error}") from error
 
 
 def _check_dual(place: str, config: Any) -> None:
@@ -93,9 +141,8 @@ def _complete(place: str, model: nn.Module, report: dict[str, Any]) -> nn.Module
     return model.float()
 
 
-def _not_found(place: str, what: str, *, offline: bool) -> ModelNotFoundError:
-    why = "it is not in the cache and the hub may not be asked (offline)" if offline else "it is not there"
+def _not_found(place: str, what: str) -> ModelNotFoundError:
     return ModelNotFoundError(
-        f"cannot get {what} of hf:{place}: {why}. Expected a folder written by save_pretrained, or a hub id; fetch the "
-        f"latter where there is a network with: hf download {place}"
+        f"cannot get {what} of hf:{place}: it is not there. Expected a folder written by save_pretrained, or a hub id; "
+        f"fetch the latter where there is a network with: hf download {place}"
     )

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import open_clip
-from huggingface_hub import constants, hf_hub_download
-from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
 
 from ...errors import ModelNotFoundError, UsageError
 from ...registry import unknown_name
 from ..base import LoadOptions
+from ..hub import HubRepo
 
 CONFIG = "open_clip_config.json"
 SAFE_WEIGHTS, WEIGHTS = "open_clip_model.safetensors", "open_clip_pytorch_model.bin"
@@ -29,14 +28,15 @@ class Source:
 
 
 def find_source(rest: str, options: LoadOptions) -> Source:
-    """The source that `rest` means: ARCH/TAG, ARCH/FILE, local-dir:PATH or hf-hub:ORG/REPO."""
+    """The source that `rest` means: ARCH/TAG, ARCH/FILE, local-dir:PATH or hf-hub:ORG/REPO, maybe @REVISION."""
     scheme, _, place = rest.partition(":")
     if scheme == "local-dir":
         return Source(f"local-dir:{_checked_folder(Path(place))}", None)
     if scheme == "hf-hub":
-        for name in ((CONFIG,), (SAFE_WEIGHTS, WEIGHTS)):
-            folder = fetch(place, name, options).parent
-        return Source(f"local-dir:{_checked_folder(folder)}", None, tokenizer=rest)
+        repo = _repo(place, options)
+        folder = _fetch(repo, CONFIG).parent
+        _fetch(repo, SAFE_WEIGHTS, WEIGHTS)
+        return Source(f"local-dir:{_checked_folder(folder)}", None, tokenizer=f"hf-hub:{repo.name}")
     arch, _, weights = rest.partition("/")
     if arch not in open_clip.list_models():
         raise unknown_name("open_clip architecture", arch, open_clip.list_models())
@@ -56,34 +56,20 @@ def find_source(rest: str, options: LoadOptions) -> Source:
     raise unknown_name(f"weights tag of open_clip:{arch}", weights, tags)
 
 
-def fetch(repo: str, names: tuple[str, ...], options: LoadOptions) -> Path:
-    """The first of the files `names` that the hub repository `repo` has, downloaded or from the cache."""
-    offline = options.offline or constants.HF_HUB_OFFLINE
-    cause: Exception | None = None
-    for name in names:
-        try:
-            return Path(hf_hub_download(repo, name, cache_dir=options.cache_dir, local_files_only=offline))
-        except LocalEntryNotFoundError as error:  # not in the cache, and no network or none allowed
-            cause = cause or error
-        except EntryNotFoundError as error:  # the repository has no such file
-            cause = error
-        except (HfHubHTTPError, OfflineModeIsEnabled, OSError, ValueError) as error:
-            raise _not_found(repo, names, offline=offline) from error
-    raise _not_found(repo, names, offline=offline) from cause
+def _fetch(repo: HubRepo, *names: str) -> Path:
+    """The first of the files `names` that the repository has."""
+    command = f"hf download {repo.name} {names[0]}"
+    return repo.fetch(*names, advice=f"Fetch it where there is a network with: {command}")
 
 
-def _not_found(repo: str, names: tuple[str, ...], *, offline: bool) -> ModelNotFoundError:
-    why = "it is not in the cache and the hub may not be asked (offline)" if offline else "the hub did not give it"
-    return ModelNotFoundError(
-        f"cannot get {' or '.join(names)} of {repo!r}: {why}. "
-        f"Fetch it where there is a network with: hf download {repo} {names[0]}"
-    )
+def _repo(name: str, options: LoadOptions) -> HubRepo:
+    return HubRepo(name, cache_dir=options.cache_dir, offline=options.offline)
 
 
 def _tagged(arch: str, card: dict[str, Any], options: LoadOptions) -> Source:
     repo, name = os.path.split(card["hf_hub"])
     safe = str(Path(name).with_suffix(".safetensors")) if name else SAFE_WEIGHTS
-    path = fetch(repo, (safe, name or WEIGHTS), options)
+    path = _fetch(_repo(repo, options), safe, name or WEIGHTS)
     keep = ("mean", "std", "interpolation", "resize_mode")
     # open_clip only warns where a tag was trained with QuickGELU and the architecture says GELU (ViT-B-16/openai).
     return Source(arch, str(path), bool(card.get("quick_gelu")), tuple((k, card[k]) for k in keep if card.get(k)))
