@@ -6,10 +6,11 @@ from typing import get_args
 
 import numpy as np
 
+from ..arrays import Float32, UInt8
 from ..encoders.base import Encoder, Scoring, checked_encoder
 from ..encoders.text_head import PromptedEncoder
 from ..errors import ContractError, UsageError
-from ..prediction import Float32, ImageSpec, UInt8
+from ..images.spec import ImageSpec
 from .expect import expect
 
 TEXTS = ("a photo of a cat.", "a photo of a red fox.", "dog", "a photo of a very old wooden rocking chair.")
