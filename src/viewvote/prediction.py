@@ -176,7 +176,7 @@ class Prediction:
     label        the winning label, or None where the classifier abstained
     index        its position among the labels (also when it abstained: the best guess)
     confidence   share of the deciding quantity that the winner holds, in [0, 1]: for voting methods the share of the
-                 kept views that voted for it, for the others its probability (`confidence_is` says which)
+                 kept views that voted for it, for the others its probability (`confidence_is` names which)
     probability  the winner's probability at the model's own temperature: for voting methods on the source view, where
                  the model is calibrated (confident views are over-confident), for the others the same as confidence
     scores       one number per label: vote shares or probabilities, summing to 1; for zero-shot with a model that

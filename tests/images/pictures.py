@@ -21,7 +21,7 @@ def encoded(image, kind="PNG"):
 def same(one, other):
     """Whether two predictions say the same to the last bit, wherever the image came from."""
     left, right = one.to_dict(trace=True), other.to_dict(trace=True)
-    for said in (left, right):
-        said.pop("timings")
-        said.pop("path")
+    for values in (left, right):
+        values.pop("timings")
+        values.pop("path")
     return left == right

@@ -49,10 +49,12 @@ def test_where_it_stops_every_tie_rule_gives_the_full_runs_answer(views, keep, t
 
 
 @settings(max_examples=300, deadline=None)
-@given(views=views_of_an_image | one_sided, keep=keeps, said=st.lists(st.sampled_from([0] * 8 + [1, 2]), min_size=40))
-def test_where_it_stops_a_teachers_votes_give_the_full_runs_answer(views, keep, said):
+@given(
+    views=views_of_an_image | one_sided, keep=keeps, answers=st.lists(st.sampled_from([0] * 8 + [1, 2]), min_size=40)
+)
+def test_where_it_stops_a_teachers_votes_give_the_full_runs_answer(views, keep, answers):
     logits, rule = logits_of(views), Exact(len(views), keep)
-    teacher = np.eye(CLASSES, dtype=np.float32)[said[: len(views)]]  # what it would say of each view
+    teacher = np.eye(CLASSES, dtype=np.float32)[answers[: len(views)]]  # what it would answer for each view
     order = vote(logits, keep=keep).order
     kept = order[: count_kept(len(views), keep)]
     full = vote(logits, keep=keep, teacher_logits=teacher[kept])

@@ -38,7 +38,7 @@ class Classifier:
 
     model          a model id ("pocket", "open_clip:ViT-B-16/openai", ...) or an Encoder
     labels         the answers to choose from, in words; all different, unless unique_labels=False (ImageNet's 1000
-                   names have "missile" twice: then `prediction.index` tells which)
+                   names have "missile" twice: then `prediction.index` distinguishes them)
     method         "zero" (the paper's vote, the default), "zero-shot", "marginal", ... or a method object
     n_views        how many views to look at: the whole image and n_views - 1 random crops; "adaptive" is as many as an
                    image needs, at most 64 (`Adaptive(...)` sets the budget and the accepted rate of disagreement)
@@ -238,7 +238,7 @@ class Classifier:
     def _answers(
         self, samples: Iterable[Sample | ViewvoteError], *, batch_views: int
     ) -> Iterator[Prediction | ViewvoteError]:
-        """The predictions of prepared samples, in order; the error of one leaves the others alone."""
+        """The predictions of prepared samples, in order; the error of one does not stop the others."""
         ends, setup = self._ends, self._setup()
         tasks: Iterator[ImageTask | Settled[Prediction | ViewvoteError]] = (
             ImageTask(one, setup, ends=ends) if isinstance(one, Sample) else Settled(one) for one in samples

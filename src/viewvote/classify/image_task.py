@@ -135,7 +135,7 @@ class ImageTask:
         return rule.reason if rule.settled(labels, views.order) else None
 
     def _predict(self, views: ViewLogits, start: float) -> Prediction:
-        """The prediction for the views seen; the round that ends with it began at `start`."""
+        """The prediction for the views seen; the round that ends with it started at `start`."""
         setup, sample = self.setup, self.sample
         decision = self._decide(views)
         evidence = None

@@ -142,7 +142,7 @@ class Scheduler(Generic[Answer]):
 
 
 def encode_units(encoder: Encoder) -> Callable[[Sequence[UInt8]], list[Float32]]:
-    """A function from units of views to their features, in as few calls as leave the features of each unit alone.
+    """A function from units of views to their features, in as few calls as keep the features of each unit.
 
     An encoder that works in blocks counts them from the first view of a call, so whole blocks may share one; after a
     part of a block a new call starts. Where nothing is known of an encoder, every unit is a call of its own.

@@ -108,7 +108,7 @@ def open_photo(source: ImageSource | Photo, *, limits: ImageLimits | None = None
     data, name = _read(source, limits)
     with _peek(data, name, limits) as image:
         _check_pixels(image.size, name, limits)
-        # A TIFF that is turned by its own tag already tells its upright size.
+        # A TIFF that is turned by its own tag already reports its upright size.
         turned = _may_be_turned(image, data) and orientation_of(image) >= 5
         turned = turned and ORIENTATION not in getattr(image, "tag_v2", ())
         size = (image.height, image.width) if turned else image.size

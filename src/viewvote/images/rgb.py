@@ -60,7 +60,7 @@ def to_rgb(image: Image.Image) -> Image.Image:
 
 
 def _integers_to_rgb(grey: NDArray[Any], *, deep: bool) -> Image.Image:
-    """Greyscale integers as RGB: 16 bits scaled to 8; where nothing tells how many there are, their range does."""
+    """Greyscale integers as RGB: 16 bits scaled to 8; where their number is not known, their range decides."""
     if deep or grey.max() > 255:
         grey = np.rint(np.clip(grey, 0, 65535) / 257)
     return Image.fromarray(np.clip(grey, 0, 255).astype(np.uint8)).convert("RGB")

@@ -49,7 +49,7 @@ def checked_stop(n_views: int | str | Adaptive, stop: str | None, *, method: Met
     if stop is None and n_views != ADAPTIVE and not isinstance(n_views, Adaptive):
         return None
     if not isinstance(method, VotingMethod):
-        raise UsageError(f"method {method.name!r} does not vote, so nothing says when to stop; give a number of views.")
+        raise UsageError(f"method {method.name!r} does not vote, so no rule can stop it early; give a number of views.")
     if stop is None:
         adaptive = n_views if isinstance(n_views, Adaptive) else Adaptive()
         return adaptive.rule(method.keep)

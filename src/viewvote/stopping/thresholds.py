@@ -61,7 +61,7 @@ def stopped_at(support: Float64, thresholds: Thresholds) -> Int64:
 
 
 def most_differing(n: int, disagreement: float) -> int:
-    """The most differing answers among `n` that speak for a rate below `disagreement`; -1 where none would.
+    """The most differing answers among `n` that support a rate below `disagreement`; -1 where none would.
 
     If the rate were higher, so few would be seen in at most one of ten samples (a binomial tail of DOUBT).
     """
