@@ -4,13 +4,15 @@ import os
 import pickle
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from viewvote import Classifier, plugins
+from viewvote.datasets import CATALOG, catalog, register_dataset, use_cards
+from viewvote.datasets.cards import _use_plugins
 from viewvote.encoders import SCHEMES, load_encoder, register_encoder, scheme_entry
 from viewvote.errors import UnknownNameError, UsageError
 from viewvote.methods import METHODS, method_entry, register_method
@@ -28,6 +30,12 @@ def _forgotten(monkeypatch):
             monkeypatch.setattr(registry, name, dict(getattr(registry, name)))
         monkeypatch.setattr(registry, "_searched", False)
     monkeypatch.delenv(plugins.VARIABLE, raising=False)
+    _use_plugins.cache_clear()
+    cards = dict(catalog._cards)
+    yield
+    catalog._cards.clear()
+    catalog._cards.update(cards)
+    _use_plugins.cache_clear()
 
 
 def install(site: Path, package: str, points: dict[str, dict[str, str]], *, summary: str = "", **modules: str) -> None:
@@ -269,6 +277,44 @@ def test_what_is_no_method_is_not_registered(cls, message):
     with pytest.raises(UsageError, match=message):
         register_method("mine", cls)
     assert "mine" not in METHODS
+
+
+CARD = """
+[cards.{name}]
+reader = "folders"
+folders = ["{name}"]
+classes = ["cat", "dog"]
+images = 2
+"""
+
+
+def test_datasets_of_packages_and_files_come_into_the_catalog_and_a_broken_one_is_reported(
+    tmp_path, monkeypatch, caplog
+):
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("far", "near"):
+        (tmp_path / f"{name}.toml").write_text(CARD.format(name=name))
+    points = {"far": "plug_data:cards", "missing": "plug_data:nothing"}
+    source = f"from pathlib import Path\ndef cards(): return Path({str(tmp_path / 'far.toml')!r})\n"
+    install(tmp_path, "plug-data", {"viewvote.datasets": points}, plug_data=source)
+    (tmp_path / "mine.py").write_text(
+        "import viewvote\nfrom pathlib import Path\nviewvote.register_dataset(Path(__file__).with_name('near.toml'))\n"
+    )
+    monkeypatch.setenv(plugins.VARIABLE, str(tmp_path / "mine.py"))
+    use_cards()
+    assert (CATALOG["far"].class_list.names, CATALOG["near"].images) == (("cat", "dog"), 2)
+    assert len(caplog.messages) == 1
+    assert "datasets of the package plug-data are left out: " in caplog.messages[0]
+    assert "nothing" in caplog.messages[0]
+
+
+def test_a_card_may_be_registered_again_as_it_is_but_not_changed():
+    card = replace(CATALOG["dtd"], name="my-dtd")
+    register_dataset(card)
+    register_dataset(card)
+    assert CATALOG["my-dtd"] is card
+    with pytest.raises(UsageError, match="'my-dtd' exists already"):
+        register_dataset(replace(card, images=3))
 
 
 def test_an_unknown_name_still_suggests_after_the_search():

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .classify.classifier import Classifier
     from .classify.pipeline import pipeline
+    from .datasets import register_dataset
     from .encoders import BaseEncoder, Encoder, LoadOptions, load_encoder, register_encoder
     from .encoders.toy import ToyEncoder
     from .errors import (
@@ -57,6 +58,7 @@ __all__ = [
     "ViewvoteError",
     "load_encoder",
     "pipeline",
+    "register_dataset",
     "register_encoder",
     "register_method",
 ]
@@ -76,6 +78,7 @@ _HOMES = {
     "ViewTrace": ".prediction",
     "load_encoder": ".encoders",
     "pipeline": ".classify.pipeline",
+    "register_dataset": ".datasets",
     "register_encoder": ".encoders",
     "register_method": ".methods",
 }

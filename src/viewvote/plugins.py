@@ -5,7 +5,7 @@ listed; the entry point's name is the public name, its value the object that the
 
     [project.entry-points."viewvote.methods"]     # a method's class
     [project.entry-points."viewvote.encoders"]    # a function of (rest of the model id, LoadOptions) to an Encoder
-    [project.entry-points."viewvote.datasets"]    # a Card
+    [project.entry-points."viewvote.datasets"]    # a Card, the path of a file of cards, or a function that returns one
 
 A file is run by `--plugin FILE.py`, by `load_plugin`, or because VIEWVOTE_PLUGINS names it, and calls
 `viewvote.register_method`, `register_encoder` or `register_dataset` itself.
@@ -15,8 +15,11 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
+from operator import attrgetter
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 from .errors import UsageError, ViewvoteError
@@ -36,6 +39,10 @@ class Advertised:
     summary: str
     package: str
 
+    def load(self) -> Any:
+        """Import the object."""
+        return imported(self.target)
+
 
 def advertised(group: str) -> Iterator[Advertised]:
     """What installed packages offer in a group of entry points, in order of name."""
@@ -46,6 +53,12 @@ def advertised(group: str) -> Iterator[Advertised]:
             about = package.metadata.json.get("summary", "")
             summary = f"{about} (package {package.name})".strip()
             yield Advertised(point.name, f"{point.module}:{point.attr}", summary, package.name)
+
+
+def imported(target: str) -> Any:
+    """The object at "module:attribute"."""
+    module, _, attribute = target.partition(":")
+    return attrgetter(attribute)(import_module(module))
 
 
 def load_plugin(path: str | Path) -> None:

@@ -4,13 +4,11 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from importlib import import_module
 from importlib.util import find_spec
-from operator import attrgetter
 from typing import Generic, TypeVar
 
 from .errors import UnknownNameError, UsageError, ViewvoteError
-from .plugins import advertised, load_named_plugins
+from .plugins import advertised, imported, load_named_plugins
 
 T = TypeVar("T")
 logger = logging.getLogger("viewvote")
@@ -119,20 +117,16 @@ class Registry(Generic[T]):
         load_named_plugins()
 
     def _import(self, name: str, entry: Entry) -> T:
-        module, _, attribute = entry.target.partition(":")
-        if entry.package is None:
-            own: T = getattr(import_module(module), attribute)
-            return own
         try:
-            obj: T = attrgetter(attribute)(import_module(module))
-        except ViewvoteError:
-            raise
+            obj: T = imported(entry.target)
         except Exception as error:
+            if entry.package is None or isinstance(error, ViewvoteError):
+                raise
             raise UsageError(
                 f"{self.kind} {name!r} of the package {entry.package} cannot be imported from {entry.target}: "
                 f"{type(error).__name__}: {error}"
             ) from error
-        if self._check is not None:
+        if entry.package is not None and self._check is not None:
             self._check(name, obj)
         return obj
 

@@ -1,7 +1,7 @@
 """Datasets: a catalog of cards as data, small readers, and one way to open any of them."""
 
 from .base import Dataset, ImageFiles, Item
-from .cards import load_cards, use_cards
+from .cards import load_cards, register_dataset, use_cards
 from .catalog import CATALOG, SUITES, Card, add_cards, suite
 from .open import open_dataset
 
@@ -15,6 +15,7 @@ __all__ = [
     "add_cards",
     "load_cards",
     "open_dataset",
+    "register_dataset",
     "suite",
     "use_cards",
 ]

@@ -1,21 +1,26 @@
 """Cards that users write: TOML files that add datasets and suites to the catalog."""
 
+import logging
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from ..errors import UsageError
+from ..plugins import advertised, load_named_plugins
 from ..registry import unknown_name
 from .base import PHOTO
-from .catalog import Card, add_cards, class_list, class_list_names
+from .catalog import CATALOG, Card, add_cards, class_list, class_list_names
 from .classes import ClassList
 from .readers.splits import read_text
 from .schema import Key, check_table, one_of, read_toml, table, text, text_or_texts, texts, whole
 
+logger = logging.getLogger("viewvote")
 CARDS_VARIABLE = "VIEWVOTE_DATASETS"
+GROUP = "viewvote.datasets"
 READERS: tuple[str, ...] = get_args(get_type_hints(Card)["reader"])
 
 _KEYS = {
@@ -47,14 +52,41 @@ class Cards:
 
 
 def use_cards(path: Path | None = None) -> None:
-    """Add the cards at `path` (see `load_cards`) to the catalog, and those that VIEWVOTE_DATASETS names.
+    """Add the cards at `path` (see `load_cards`) to the catalog, those that VIEWVOTE_DATASETS names, and plugins'.
 
     That variable holds files and folders, separated as in PATH.
     """
+    _use_plugins()
     named = os.environ.get(CARDS_VARIABLE, "").split(os.pathsep)
     for place in [*([path] if path else []), *(Path(name) for name in named if name)]:
         found = load_cards(place)
         add_cards(found.cards, found.suites)
+
+
+def register_dataset(cards: Card | str | Path) -> None:
+    """Add datasets of your own to the catalog.
+
+    Args:
+        cards: A card, or the path of a TOML file or a folder of them (see `load_cards`).
+    """
+    if isinstance(cards, Card):
+        if CATALOG.get(cards.name) != cards:  # a plugin that is loaded again brings the same card
+            add_cards({cards.name: cards})
+        return
+    found = load_cards(Path(cards))
+    add_cards(found.cards, found.suites)
+
+
+@cache
+def _use_plugins() -> None:
+    """Add the cards of installed packages, once; one that fails is reported, and the others are added."""
+    for found in advertised(GROUP):
+        try:
+            brought = found.load()
+            register_dataset(brought() if callable(brought) else brought)
+        except Exception as error:  # noqa: BLE001 - code of another package
+            logger.warning("the datasets of the package %s are left out: %s", found.package, error)
+    load_named_plugins()
 
 
 def load_cards(path: Path) -> Cards:

@@ -42,11 +42,11 @@ class MethodEntry(Entry):
 
 def _check_class(name: str, cls: object) -> None:
     """Raise UsageError unless the class is a method of that name."""
-    kinds = ("decide", "start", "adapt")
-    if not isinstance(cls, type) or not is_dataclass(cls) or not any(hasattr(cls, kind) for kind in kinds):
+    kinds = (TrainingFreeMethod, StreamingMethod, TuningMethod)
+    if not isinstance(cls, type) or not is_dataclass(cls) or not issubclass(cls, kinds):
         raise UsageError(
-            f"method {name!r} is {cls!r}; expected a frozen dataclass of hyper-parameters with one of the methods "
-            f"{', '.join(kinds)}."
+            f"method {name!r} is {cls!r}; expected a frozen dataclass of hyper-parameters that inherits one of "
+            f"{', '.join(kind.__name__ for kind in kinds)}."
         )
     if (own := getattr(cls, "name", None)) != name:
         raise UsageError(f"the class of method {name!r} has the name {own!r}; expected `name = {name!r}` in its body.")
