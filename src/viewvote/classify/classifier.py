@@ -11,7 +11,7 @@ from ..arrays import Float32
 from ..checks import checked_whole
 from ..classify.prefetch import PREPARING, prepare_ahead
 from ..encoders import Encoder, LoadOptions, load_encoder
-from ..encoders.base import DrawsViews, block_of, checked_encoder
+from ..encoders.base import DrawsViews, checked_encoder
 from ..encoders.batch_size import fastest_batch
 from ..encoders.text_head import TextHead, build_text_head
 from ..errors import UsageError, ViewvoteError
@@ -159,7 +159,7 @@ class Classifier:
         Views of several images fill encoder batches of `batch_views` (None: the size that is fastest here, see
         `fastest_batch`), rounded up to the encoder's block; the next images are decoded and drawn meanwhile. Images
         under way never fill more than two batches and a few. Which views are computed together does not depend on the
-        other images (`block_of`), so predictions equal those of single images to the last bit for every encoder of
+        other images (`block_views`), so predictions equal those of single images to the last bit for every encoder of
         this package, and a stream may be taken up anywhere. With on_error="return" an image that cannot be read or
         decided yields its error in place.
         """
@@ -244,6 +244,6 @@ class Classifier:
             ImageTask(one, setup, ends=ends) if isinstance(one, Sample) else Settled(one) for one in samples
         )
         scheduler: Scheduler[Prediction | ViewvoteError] = Scheduler(
-            encode_units(self.encoder), batch_views=batch_views, block=block_of(self.encoder) or ends[-1]
+            encode_units(self.encoder), batch_views=batch_views, block=self.encoder.block_views or ends[-1]
         )
         return scheduler.run(tasks, most_open=2 * len(ends) * (batch_views // ends[0] + 1))

@@ -8,7 +8,6 @@ import numpy as np
 
 from ..arrays import Float32, UInt8
 from ..encoders import Encoder
-from ..encoders.base import block_of
 from ..encoders.text_head import BLOCK
 from ..errors import NonFiniteError, ViewvoteError
 from ..methods import Decision, Episode, Method, StreamingMethod, Teacher, TrainingFreeMethod, TuningMethod, ViewLogits
@@ -190,4 +189,4 @@ def start_decider(method: Method) -> Decider:
 
 def round_ends(rule: StoppingRule | None, budget: int, encoder: Encoder) -> tuple[int, ...]:
     """How many views have been encoded after each round; rounds end where the encoder's blocks do."""
-    return (budget,) if rule is None else aligned_rounds(rule.rounds, block_of(encoder) or 1)
+    return (budget,) if rule is None else aligned_rounds(rule.rounds, encoder.block_views or 1)

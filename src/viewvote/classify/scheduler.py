@@ -11,7 +11,6 @@ import numpy as np
 
 from ..arrays import Float32, UInt8
 from ..encoders import Encoder
-from ..encoders.base import block_of
 
 Answer = TypeVar("Answer")
 Answer_co = TypeVar("Answer_co", covariant=True)
@@ -147,7 +146,7 @@ def encode_units(encoder: Encoder) -> Callable[[Sequence[UInt8]], list[Float32]]
     An encoder that works in blocks counts them from the first view of a call, so whole blocks may share one; after a
     part of a block a new call starts. Where nothing is known of an encoder, every unit is a call of its own.
     """
-    block = block_of(encoder)
+    block = encoder.block_views
 
     def encode(units: Sequence[UInt8]) -> list[Float32]:
         calls: list[list[UInt8]] = [[]]

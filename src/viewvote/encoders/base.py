@@ -142,11 +142,6 @@ def checked_encoder(encoder: object, *, role: str = "model") -> Encoder:
     return cast(Encoder, encoder)
 
 
-def block_of(encoder: Encoder) -> int | None:
-    """The encoder's `block_views`."""
-    return encoder.block_views
-
-
 @runtime_checkable
 class DrawsViews(Protocol):
     """An Encoder that can draw views on its own device."""
