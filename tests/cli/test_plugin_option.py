@@ -55,7 +55,29 @@ def test_eval_uses_the_model_of_a_plugin(plugin, photo, tmp_path):
     assert json.loads(done.stdout)[0]["top1"] == 1.0
 
 
-@pytest.mark.parametrize("command", [["models"], ["methods"], ["classify", "x.png", "--labels", "a"], ["eval"]])
+CARDS = """
+import viewvote
+from pathlib import Path
+
+viewvote.register_dataset(Path(__file__).with_name("cards.toml"))
+"""
+
+
+def test_datasets_lists_and_checks_what_a_plugin_registers(plugin, photo):
+    plugin.write_text(CARDS)
+    card = 'reader = "folders"\nfolders = ["colours"]\nclasses = ["red", "green"]\nimages = 2\n'
+    plugin.with_name("cards.toml").write_text(f"[cards.mine]\n{card}")
+    rows = json.loads(viewvote("datasets", "--format", "json", "--plugin", plugin).stdout)
+    assert {row["name"]: row["folder"] for row in rows}["mine"] == str(photo.parents[1])
+    checked = viewvote("datasets", "check", "mine", "--plugin", plugin)
+    assert checked.returncode == 0, checked.stderr
+    assert checked.stdout.decode().endswith("the full test split\n")
+    assert viewvote("datasets", "check", "mine").returncode == 2
+
+
+@pytest.mark.parametrize(
+    "command", [["models"], ["methods"], ["datasets"], ["classify", "x.png", "--labels", "a"], ["eval"]]
+)
 def test_a_plugin_that_is_not_there_or_fails_is_a_usage_mistake_in_one_line(command, plugin):
     plugin.write_text("\n1 / 0\n")
     for file, message in ((plugin, "mine.py fails in line 2: ZeroDivisionError"), ("no.py", "cannot read the plugin")):

@@ -9,6 +9,7 @@ import typer
 from .completion import offer_datasets, offering
 from .guard import complain, guarded
 from .listing import show
+from .options import PluginOption, load_plugins
 
 app = typer.Typer(no_args_is_help=False, rich_markup_mode="rich")
 FORMATS = ("table", "json")
@@ -23,11 +24,18 @@ Format = Annotated[str, typer.Option("--format", help=" | ".join(FORMATS), autoc
 
 @app.callback(invoke_without_command=True)
 @guarded
-def datasets(context: typer.Context, root: Root = None, cards: CardFiles = None, output: Format = "table") -> None:
+def datasets(
+    context: typer.Context,
+    root: Root = None,
+    cards: CardFiles = None,
+    plugins: PluginOption = None,
+    output: Format = "table",
+) -> None:
     """List the datasets of the catalog and which are present; `check` verifies one of them, or your own."""
     from ..datasets import use_cards
 
     context.obj = root
+    load_plugins(plugins)
     use_cards(cards)
     if context.invoked_subcommand is not None:
         return
@@ -71,6 +79,7 @@ def check(
     ],
     root: Root = None,
     cards: CardFiles = None,
+    plugins: PluginOption = None,
     classes: Annotated[
         str | None,
         typer.Option(
@@ -86,6 +95,7 @@ def check(
     from ..datasets import open_dataset, use_cards
     from ..datasets.check import check as check_dataset
 
+    load_plugins(plugins)
     use_cards(cards)
     _checked_format(output)
     opened = open_dataset(dataset, root=root or context.obj, classes=classes)
