@@ -60,7 +60,7 @@ def test_a_recipe_works_as_it_is_written(page, tmp_path, monkeypatch):
 
 
 def test_there_is_a_recipe_for_each_seam():
-    assert {"dataset-card", "layout", "method"} <= {page.stem for page in PAGES}
+    assert {"dataset-card", "encoder", "layout", "method"} <= {page.stem for page in PAGES}
 
 
 def test_a_recipe_that_prints_something_else_fails(tmp_path):

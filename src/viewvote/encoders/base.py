@@ -24,7 +24,7 @@ class LoadOptions:
     """How to load a model; what does not apply to its family is ignored.
 
     device     "auto" (CUDA, then MPS, then the CPU), "cpu", "cuda", "cuda:1", "mps"
-    dtype      precision of the torch towers; features leave as float32 whatever it is
+    dtype      precision of the torch towers; features are float32 whatever it is
     runtime    what runs ONNX packs: "auto" is ONNX Runtime, which measured as fast as OpenVINO (docs/runtimes.md)
     precision  which vision tower of a pack: "auto" takes int8 where the pack has one
     threads    CPU threads of ONNX runtimes; 0 is one per core
@@ -47,8 +47,8 @@ class LoadOptions:
 class Encoder(Protocol):
     """A CLIP-like dual encoder: uint8 views and texts in, unit features out, both float32.
 
-    The score of view v for text t is `logit_scale * <v, t> + logit_bias`. Normalising pixels is the encoder's own
-    business, so views travel as uint8.
+    The score of view v for text t is `logit_scale * <v, t> + logit_bias`. The encoder normalises pixels
+    itself, so views travel as uint8.
 
     These are all the members that the package reads. `BaseEncoder` has defaults for those below `dim` that are not
     every model's concern. Further abilities are protocols of their own, checked by `isinstance`: `DrawsViews`,
@@ -114,7 +114,7 @@ class Encoder(Protocol):
 
 
 class BaseEncoder:
-    """What an Encoder has unless it says otherwise: CLIP's scoring, no bias, and no promise about batches."""
+    """The defaults of an Encoder: CLIP's scoring, no bias, and no promise about batches."""
 
     logit_bias: float = 0.0
     scoring: Scoring = "softmax"

@@ -61,11 +61,11 @@ def measure_batch(encoder: Encoder, *, sizes: Iterable[int] = SIZES, seconds: fl
     encoder.encode_images(views[: sizes[0]])  # warms up
     per_view: dict[int, float] = {}
     for size in sizes:
-        begun = perf_counter()
-        if per_view and begun - start >= seconds:
+        before = perf_counter()
+        if per_view and before - start >= seconds:
             break
         encoder.encode_images(views[:size])
-        per_view[size] = (perf_counter() - begun) / size
+        per_view[size] = (perf_counter() - before) / size
     return min(per_view, key=lambda size: per_view[size])
 
 

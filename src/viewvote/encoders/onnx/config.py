@@ -1,4 +1,4 @@
-"""`viewvote.json`: what a pack says about itself, read strictly and written the same way."""
+"""`viewvote.json`: the description of a pack, read strictly and written the same way."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -66,7 +66,7 @@ def read_config(path: Path) -> PackConfig:
 
 
 def check_format(data: Mapping[str, Any], *, source: str) -> None:
-    """Nothing; raises unless the object declares the pack format this version reads."""
+    """Raise CheckpointError unless the object declares the pack format this version reads."""
     if data.get("format") != FORMAT:
         raise CheckpointError(f"{source}: format is {data.get('format')!r}, expected {FORMAT!r}.")
 

@@ -64,7 +64,7 @@ class OnnxEncoder(BaseEncoder):
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the text graph, the tokenizer, what the configuration says about texts, and the runtime."""
+        """A hash of the text graph, the tokenizer, what the configuration has about texts, and the runtime."""
         config, text = self.files.config, self.files.text
         facts = (self.runtime, self.dim, config.context_length, config.pad_id, config.pad_to, config.scale, config.bias)
         return digest_of(facts, text, text.with_name(f"{text.name}_data"), self.files.tokenizer)
@@ -150,7 +150,7 @@ def _check_pixels(tower: Tower, *, size: int) -> None:
 
 
 def check_dim(tower: Tower, *, dim: int) -> None:
-    """Nothing; raises where the tower's features have another length."""
+    """Raise CheckpointError where the tower's features have another length."""
     if tower.dim not in (None, dim):
         raise CheckpointError(f"{tower.path} gives {tower.dim} numbers per item, expected dim {dim}.")
 

@@ -47,7 +47,7 @@ def fetch_files(repo: HubRepo, *, precision: str) -> PackFiles:
     for file in OPTIONAL_FILES:
         repo.find(file)
     if _first(repo, graph_names("vision", precision)) is None:
-        repo.fetch(graph_names("vision", precision)[0])  # raises, and says why
+        repo.fetch(graph_names("vision", precision)[0])  # raises, with the reason
     if _first(repo, graph_names("text", "auto")) is None:
         repo.fetch(graph_names("text", "auto")[0])
     return find_files(side[0].parent, precision=precision, name=repo.name)

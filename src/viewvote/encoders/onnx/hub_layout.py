@@ -30,7 +30,7 @@ def graph_names(tower: str, precision: str) -> list[str]:
 
 
 def read_layout(folder: Path, *, name: str) -> PackConfig:
-    """The configuration that the repository's own JSON files amount to; `dim` 0 stands for what the graph says."""
+    """The configuration that the repository's own JSON files amount to; `dim` 0 stands for what the graph has."""
     model = read_json(folder / "config.json")
     family = str(model.get("model_type", ""))
     text = model.get("text_config") or {}
@@ -79,12 +79,12 @@ def _read_optional(path: Path) -> dict[str, Any]:
 def _image_fields(data: dict[str, Any], *, source: Path) -> dict[str, Any]:
     """size, mean, std, interpolation, resize and short_side of a `preprocessor_config.json`, read as `hf:` reads it."""
     default = ImageSpec(size=1)
-    said = {"image_mean": default.mean, "image_std": default.std, "rescale_factor": 1 / 255, **data}
-    said.setdefault("do_center_crop", "crop_size" in data)
-    if isinstance(said.get("size"), int) and said["do_center_crop"]:  # of old files; without a crop it means a square
-        said["size"] = {"shortest_edge": said["size"]}
+    fields = {"image_mean": default.mean, "image_std": default.std, "rescale_factor": 1 / 255, **data}
+    fields.setdefault("do_center_crop", "crop_size" in data)
+    if isinstance(fields.get("size"), int) and fields["do_center_crop"]:  # old files; without a crop it is a square
+        fields["size"] = {"shortest_edge": fields["size"]}
     try:
-        spec = image_spec(SimpleNamespace(**said), image_size=None, model_id=str(source))
+        spec = image_spec(SimpleNamespace(**fields), image_size=None, model_id=str(source))
     except UnsupportedEncoderError as error:
         raise CheckpointError(str(error)) from error
     return {

@@ -63,7 +63,7 @@ def open_session(path: Path, *, runtime: str = "auto", workers: int = 1) -> Sess
 
 
 def pick_runtime(runtime: str) -> RuntimeName:
-    """The runtime that `runtime` means here; "auto" is ONNX Runtime (`docs/runtimes.md` says why)."""
+    """The runtime that `runtime` means here; "auto" is ONNX Runtime (`docs/runtimes.md` has the reasons)."""
     match runtime:
         case "auto":
             return "onnxruntime"
@@ -97,7 +97,7 @@ class _OnnxRuntime:
 
         options = ort.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 4  # what fails is raised, and told once
+        options.log_severity_level = 4  # what fails is raised, and so reported once
         self._errors: tuple[type[BaseException], ...] = (
             *(state.Fail, state.InvalidArgument, state.InvalidGraph, state.InvalidProtobuf),
             *(state.NotImplemented, state.RuntimeException, state.NoSuchFile, RuntimeError),

@@ -175,7 +175,7 @@ def join(rows: Tensor, captions: Tensor, share: float) -> Tensor:
 
 
 def split_sizes(weights: Weights) -> str:
-    """The name of the tensor that says how long the two parts of an image vector are."""
+    """The name of the tensor with the lengths of the two parts of an image vector."""
     return str(next(node.input[1] for node in weights.graph.node if node.op_type == "Split"))
 
 

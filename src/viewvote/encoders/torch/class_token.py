@@ -1,6 +1,6 @@
 """An open_clip vision transformer read at its class token alone.
 
-The last block need not tell what the other tokens become: they serve as keys and values and are never read again.
+The last block need not compute what the other tokens become: they serve as keys and values and are never read again.
 Queries, the output projection and the MLP of 196 of 197 tokens fall away, 7% of ViT-B/16's products.
 """
 

@@ -23,7 +23,7 @@ except ImportError as error:
 def load(rest: str, options: LoadOptions) -> "CoOpEncoder":
     """The model of `CHECKPOINT@MODEL`, for example `model.pth.tar-50@open_clip:ViT-B-16/openai`."""
     path, base_id = split_checkpoint_id(rest, scheme="coop")
-    state = open_state_dict(path)  # complain about the file before the model is fetched
+    state = open_state_dict(path)  # report a wrong file before the model is fetched
     base = require_prompt_tunable(load_encoder(base_id, options), method="CoOp")
     prompt = coop_prompt(state, text_width=base.text_width, context_length=base.context_length)
     return CoOpEncoder(base, prompt, model_id=f"coop:{rest}")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def load(rest: str, options: LoadOptions) -> Encoder:
     """The transformers model of the hub id or local folder `rest`."""
-    pick_device(options.device)  # complain before a download, not after it
+    pick_device(options.device)  # raise before a download, not after it
     pick_dtype(options.dtype)
     parts = load_parts(rest, options)
     kind = HFEncoder
@@ -98,7 +98,7 @@ class PatchedHFEncoder(HFEncoder):
     """
 
     def export_parts(self) -> "ExportParts":
-        """Nothing: a pack's vision tower takes pixels only."""
+        """Raise UnsupportedEncoderError: a pack's vision tower takes pixels only."""
         raise UnsupportedEncoderError(
             f"{self.model_id} cannot be exported: its vision tower takes patches and their grid; expected one that "
             "takes pixels."
@@ -191,7 +191,7 @@ def _scale(model: Any, model_id: str) -> float:
 
 
 def _dim(config: Any) -> int:
-    """Length of a feature vector: SigLIP says it of its text tower, the others of the whole model."""
+    """Length of a feature vector: SigLIP has it at its text tower, the others at the whole model."""
     text = getattr(config, "text_config", config)
     return int(getattr(config, "projection_dim", None) or getattr(text, "projection_size", None) or text.hidden_size)
 

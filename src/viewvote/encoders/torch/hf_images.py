@@ -9,7 +9,7 @@ RESAMPLE: dict[int, Interpolation] = {0: "nearest", 1: "lanczos", 2: "bilinear",
 
 
 def image_spec(processor: Any, *, image_size: int | None, model_id: str) -> ImageSpec:
-    """The ImageSpec of an image processor; `image_size` is the vision tower's own, used where nothing is said."""
+    """The ImageSpec of an image processor; `image_size`, the vision tower's own, is for those without."""
     size = _sides(getattr(processor, "size", None))
     cropped = getattr(processor, "do_center_crop", False)
     crop = _square(_sides(getattr(processor, "crop_size", None))) if cropped else None

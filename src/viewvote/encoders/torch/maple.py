@@ -26,7 +26,7 @@ WORDS = "a photo of a"
 def load(rest: str, options: LoadOptions) -> "MaPLeEncoder":
     """The model of `CHECKPOINT@MODEL`, for example `model.pth.tar-2@open_clip:ViT-B-16/openai`."""
     path, base_id = split_checkpoint_id(rest, scheme="maple")
-    state = open_state_dict(path)  # complain about the file before the model is fetched
+    state = open_state_dict(path)  # report a wrong file before the model is fetched
     base = require_deep_prompt_tunable(load_encoder(base_id, options), method="MaPLe")
     prompts = maple_prompts(
         state,

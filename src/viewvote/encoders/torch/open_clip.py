@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def load(rest: str, options: LoadOptions) -> Encoder:
     """The open_clip model `ARCH/TAG`, `ARCH/FILE`, `local-dir:PATH` or `hf-hub:ORG/REPO`."""
-    pick_device(options.device)  # complain before a download, not after it
+    pick_device(options.device)  # raise before a download, not after it
     pick_dtype(options.dtype)
     source = find_source(rest, options)
     _check_offline(source, rest, options)

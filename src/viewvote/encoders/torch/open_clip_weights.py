@@ -71,7 +71,7 @@ def _tagged(arch: str, card: dict[str, Any], options: LoadOptions) -> Source:
     safe = str(Path(name).with_suffix(".safetensors")) if name else SAFE_WEIGHTS
     path = _fetch(_repo(repo, options), safe, name or WEIGHTS)
     keep = ("mean", "std", "interpolation", "resize_mode")
-    # open_clip only warns where a tag was trained with QuickGELU and the architecture says GELU (ViT-B-16/openai).
+    # open_clip only warns where a tag was trained with QuickGELU and the architecture has GELU (ViT-B-16/openai).
     return Source(arch, str(path), bool(card.get("quick_gelu")), tuple((k, card[k]) for k in keep if card.get(k)))
 
 

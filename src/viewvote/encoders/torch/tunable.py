@@ -121,21 +121,21 @@ class VisionTunable(Encoder, Protocol):
 
 
 def require_prompt_tunable(encoder: Encoder, *, method: str = "this method") -> PromptTunable:
-    """The encoder itself, or an error that says what it lacks."""
+    """The encoder itself; UnsupportedEncoderError with what it lacks."""
     if isinstance(encoder, PromptTunable):
         return encoder
     raise _lacks(encoder, method, "tunes context vectors inside the text tower")
 
 
 def require_deep_prompt_tunable(encoder: Encoder, *, method: str = "this method") -> DeepPromptTunable:
-    """The encoder itself, or an error that says what it lacks."""
+    """The encoder itself; UnsupportedEncoderError with what it lacks."""
     if isinstance(encoder, DeepPromptTunable):
         return encoder
     raise _lacks(encoder, method, "puts prompts into the blocks of both towers")
 
 
 def require_vision_tunable(encoder: Encoder, *, method: str = "this method") -> VisionTunable:
-    """The encoder itself, or an error that says what it lacks."""
+    """The encoder itself; UnsupportedEncoderError with what it lacks."""
     if isinstance(encoder, VisionTunable):
         return encoder
     raise _lacks(encoder, method, "tunes the weights of the vision tower")
