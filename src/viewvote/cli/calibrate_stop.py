@@ -1,6 +1,5 @@
 """`viewvote calibrate-stop`: thresholds for adaptive views from the records of runs."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -31,6 +30,8 @@ def calibrate_stop(
     output: Annotated[Path | None, typer.Option(help="Write the thresholds to this file.")] = None,
 ) -> None:
     """Calibrate adaptive views on the records of runs."""
+    import json
+
     from ..errors import UsageError
     from ..metrics.replay import replay
     from ..runs.read import provenance_of, records_at

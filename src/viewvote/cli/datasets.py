@@ -1,6 +1,5 @@
 """`viewvote datasets`: which of the catalog's datasets are here, and whether one of them, or your own, is in order."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -8,8 +7,8 @@ import typer
 
 from .completion import offer_datasets, offering
 from .guard import complain, guarded
-from .listing import show
 from .options import PluginOption, load_plugins
+from .printing import print_json, print_rows
 
 app = typer.Typer(no_args_is_help=False, rich_markup_mode="rich")
 FORMATS = ("table", "json")
@@ -46,7 +45,7 @@ def datasets(
     if _checked_format(output) == "json":
         from dataclasses import asdict
 
-        typer.echo(json.dumps([asdict(row) for row in rows], indent=1))
+        print_json([asdict(row) for row in rows], ascii_only=True)
         return
     table = [
         {
@@ -59,7 +58,7 @@ def datasets(
         }
         for row in rows
     ]
-    show(table, as_json=False)
+    print_rows(table)
     for row in rows:
         if row.state == "incomplete":
             complain(str(row.missing))
@@ -101,7 +100,7 @@ def check(
     opened = open_dataset(dataset, root=root or context.obj, classes=classes)
     found = check_dataset(opened)
     if output == "json":
-        typer.echo(json.dumps({"ok": found.ok, **asdict(found)}, indent=1, ensure_ascii=False))
+        print_json({"ok": found.ok, **asdict(found)})
     else:
         typer.echo(str(found))
     if sheet is not None:

@@ -1,6 +1,5 @@
 """`viewvote doctor`: versions, runtimes, device, extras, caches, and a self-test of a few seconds."""
 
-import json
 import os
 import platform
 import sys
@@ -9,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from .guard import guarded
+from .printing import print_json
 
 CORE = ("numpy", "pillow", "onnxruntime", "tokenizers", "huggingface-hub", "typer", "rich", "platformdirs")
 EXTRAS = {
@@ -27,7 +27,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Machine-readabl
     """Check this installation: versions, extras, devices, caches and a short self-test."""
     report = examine()
     if as_json:
-        typer.echo(json.dumps(report, indent=1, ensure_ascii=False))
+        print_json(report)
     else:
         for title, rows in report.items():
             typer.echo(title)

@@ -1,25 +1,14 @@
 """`viewvote models | methods | templates`: what there is, one line each."""
 
-import json
 from typing import Annotated
 
 import typer
 
 from .guard import guarded
 from .options import PluginOption, load_plugins
+from .printing import print_json, print_rows
 
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
-
-
-def show(rows: list[dict[str, str]], *, as_json: bool) -> None:
-    """Prints the rows as aligned columns, or as JSON."""
-    if as_json:
-        typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
-        return
-    columns = list(rows[0])
-    widths = {c: max(len(row[c]) for row in rows) for c in columns}
-    for row in rows:
-        typer.echo("  ".join(row[c].ljust(widths[c]) for c in columns).rstrip())
 
 
 @guarded
@@ -32,14 +21,14 @@ def models(as_json: Json = False, plugins: PluginOption = None) -> None:
     load_plugins(plugins)
     rows = list_models()
     if as_json:
-        typer.echo(json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=1))
+        print_json([asdict(row) for row in rows])
         return
     table = []
     for row in rows:
         state = f'needs pip install "viewvote[{row.extra}]"' if row.state == "needs extra" else row.state
         size = f"{row.bytes_on_disk / 1e6:.0f} MB" if row.bytes_on_disk else ""
         table.append({"model": row.model, "state": " ".join([state, size]).strip(), "summary": row.summary})
-    show(table, as_json=False)
+    print_rows(table)
 
 
 @guarded
@@ -48,7 +37,7 @@ def methods(as_json: Json = False, plugins: PluginOption = None) -> None:
     from ..methods import METHODS
 
     load_plugins(plugins)
-    show([{"method": name, "summary": METHODS.entry(name).summary} for name in METHODS], as_json=as_json)
+    print_rows([{"method": name, "summary": METHODS.entry(name).summary} for name in METHODS], as_json=as_json)
 
 
 @guarded
@@ -60,4 +49,4 @@ def templates(as_json: Json = False) -> None:
         {"templates": name, "summary": summary, "first": found[0] + (f" (+{len(found) - 1})" if len(found) > 1 else "")}
         for name, (summary, found) in template_sets().items()
     ]
-    show(rows, as_json=as_json)
+    print_rows(rows, as_json=as_json)

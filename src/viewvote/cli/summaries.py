@@ -1,6 +1,5 @@
 """The summaries of `viewvote eval`: a run after the other, each printed when it is complete."""
 
-import json
 import sys
 from collections.abc import Iterable
 from contextlib import redirect_stdout
@@ -18,6 +17,7 @@ from ..runs.spec import KEYS
 from ..runs.summary import Summary
 from .evaluate import EvalOptions
 from .guard import complain
+from .printing import print_json
 from .progress import watching
 from .values import read_seeds, read_settings, read_views
 
@@ -46,7 +46,7 @@ def write_summaries(asked: EvalOptions) -> int:
         done.append(summary)
         _print_summary(summary, table=asked.format == "table", quiet=asked.quiet)
     if asked.format == "json":
-        typer.echo(json.dumps([summary.to_dict() for summary in done], indent=1, ensure_ascii=False))
+        print_json([summary.to_dict() for summary in done])
     return 1 if any(summary.errors for summary in done) else 0
 
 

@@ -1,0 +1,20 @@
+"""Rows on standard output, as aligned columns or as JSON."""
+
+import typer
+
+
+def print_rows(rows: list[dict[str, str]], *, as_json: bool = False) -> None:
+    """Print rows of the same keys as aligned columns, or as JSON."""
+    if as_json:
+        print_json(rows)
+        return
+    widths = {column: max(len(row[column]) for row in rows) for column in rows[0]}
+    for row in rows:
+        typer.echo("  ".join(row[column].ljust(width) for column, width in widths.items()).rstrip())
+
+
+def print_json(value: object, *, ascii_only: bool = False) -> None:
+    """Print the value as indented JSON."""
+    import json  # when it is needed: every command waits for what this file imports
+
+    typer.echo(json.dumps(value, ensure_ascii=ascii_only, indent=1))
