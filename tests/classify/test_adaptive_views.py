@@ -13,7 +13,7 @@ from viewvote.errors import NonFiniteError, UsageError
 from viewvote.methods.zero import Zero
 from viewvote.stopping import Adaptive
 from viewvote.stopping.adaptive import Calibration
-from viewvote.views import crops as views
+from viewvote.views.draw import Drawing
 
 LABELS = ["red", "green", "blue"]
 RED = Image.new("RGB", (40, 30), (250, 0, 0))
@@ -104,13 +104,13 @@ def test_the_encoder_sees_full_batches_while_images_differ_in_their_rounds(adapt
 
 def test_only_the_views_that_are_looked_at_are_drawn(clf, monkeypatch):
     drawn = []
-    original = views.Drawing._draw
+    original = Drawing._draw
 
     def draw(self, i, view):
         drawn.append(view)
         original(self, i, view)
 
-    monkeypatch.setattr(views.Drawing, "_draw", draw)
+    monkeypatch.setattr(Drawing, "_draw", draw)
     used = [p.views_used for p in clf.predict_many([RED, *(striped(seed) for seed in range(6))])]
     assert len(drawn) == sum(used) < 7 * 32
 
