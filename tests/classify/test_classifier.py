@@ -9,6 +9,7 @@ from PIL import Image
 from tests.conftest import Contrary, draw_photo
 from tests.images.pictures import GREEN, RED, encoded, picture, same
 from viewvote import Classifier, ImageLimits, ToyEncoder
+from viewvote.encoders.text_head import build_text_head
 from viewvote.errors import ImageTooLargeError, UnknownNameError, UsageError
 from viewvote.images.spec import ImageSpec
 from viewvote.methods.zero import Zero
@@ -229,3 +230,39 @@ def test_squashing_models_see_the_whole_image():
     toy.image_spec = ImageSpec(size=32, resize="squash")
     prediction = Classifier(toy, labels=["red", "green"], n_views=2)(io.BytesIO(encoded(two_thirds_red())))
     assert prediction.trace.views[0].box.to_list() == [0, 0, 90, 60]
+
+
+def test_a_task_can_be_looked_at_between_rounds():
+    clf = Classifier("toy", labels=["red", "green", "blue"], n_views=16)
+    image = draw_photo(60, 40)
+    task = clf.task(clf.prepare(image), ends=[8, 16])
+    for seen in (8, 16):
+        wanted = task.wanted
+        task.receive(clf.encoder.encode_images(task.views(wanted.start, wanted.stop)), 0.0)
+        shown, alone = task.preview(), Classifier("toy", labels=clf.labels, n_views=seen)(image)
+        assert shown.to_dict(trace=True) | {"timings": {}} == alone.to_dict(trace=True) | {"timings": {}}
+    assert task.answer.to_dict(trace=True) | {"timings": {}} == clf(image).to_dict(trace=True) | {"timings": {}}
+
+
+def test_views_whose_features_are_known_are_not_drawn():
+    clf = Classifier("toy", labels=["red", "green", "blue"], n_views="adaptive")
+    image = draw_photo(60, 40)
+    sample = clf.prepare(image, first=0)
+    sample.known = 64
+    sample.draw_ahead(8)
+    assert sample.timings["render"] == 0
+    sample.known = 4
+    pixels = sample.draw(4, 8)
+    assert np.array_equal(pixels, clf.prepare(image, first=8).pixels[4:])
+
+
+def test_text_heads_may_come_from_elsewhere():
+    asked = []
+
+    def build(encoder, class_names, *, templates, cache_dir=None):
+        asked.append((tuple(class_names), tuple(templates)))
+        return build_text_head(encoder, class_names, templates=templates, cache_dir=cache_dir)
+
+    clf = Classifier("toy", labels=["red", "green"], templates="a {}", build_head=build)
+    clf.with_labels(["blue"])
+    assert asked == [(("red", "green"), ("a {}",)), (("blue",), ("a {}",))]

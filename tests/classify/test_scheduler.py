@@ -154,3 +154,23 @@ def test_time_is_shared_by_views():
 
     run([Timed(0, [6]), Timed(1, [2])], batch_views=8)
     assert seconds[0] == pytest.approx(3 * seconds[1])
+
+
+def test_a_source_with_nothing_at_the_moment_lets_what_is_pending_go_ahead():
+    encoder, answers = run([Image(0, [4]), None, Image(1, [4]), Image(2, [4]), None, None], batch_views=8)
+    assert [answer[0] for answer in answers] == [0, 1, 2]
+    assert encoder.sizes == [4, 8]
+
+
+def test_views_of_a_task_that_was_given_up_are_not_encoded():
+    first, second = Image(0, [4]), Image(1, [4, 8])
+
+    def source():
+        yield first
+        yield second
+        second.answer = "given up"
+        yield Image(2, [4])
+
+    encoder, answers = run(source(), batch_views=12)
+    assert answers == [(0, [0, 1, 2, 3]), "given up", (2, [0, 1, 2, 3])]
+    assert encoder.sizes == [8]

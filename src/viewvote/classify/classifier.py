@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from ..arrays import Float32
 from ..checks import checked_whole
-from ..classify.prefetch import PREPARING, prepare_ahead
 from ..encoders import Encoder, LoadOptions, load_encoder
 from ..encoders.base import DrawsViews, checked_encoder
 from ..encoders.batch_size import fastest_batch
-from ..encoders.text_head import TextHead, build_text_head
+from ..encoders.text_head import BuildHead, TextHead, build_text_head
 from ..errors import UsageError, ViewvoteError
 from ..images.photo import ImageLimits, ImageSource
 from ..labels.templates import resolve_templates
@@ -25,6 +24,7 @@ from ..stopping.options import checked_budget, checked_stop
 from ..views.sample import Augment, Keyed, Sample, checked_augment, prepare
 from .image_task import ImageTask, Setup, round_ends, start_decider
 from .options import checked_images, checked_labels, checked_method
+from .prefetch import PREPARING, prepare_ahead
 from .scheduler import Scheduler, Settled, encode_units
 from .teacher import LabelledModel
 
@@ -51,6 +51,7 @@ class Classifier:
     seed           the views of an image depend on this and on its content, on nothing else
     augment        "crops", the paper's views, or "augmix": the same crops mixed, as TPT and RLCF on fine-grained sets
     evidence       keep in the trace what other settings can be scored from without the model (`trace.evidence`)
+    build_head     what turns labels and templates into a text head; by default they are encoded once and kept on disk
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class Classifier:
         unique_labels: bool = True,
         evidence: bool = False,
         stop: Literal["exact"] | None = None,
+        build_head: BuildHead = build_text_head,
     ) -> None:
         self.labels = checked_labels(labels, unique=unique_labels)
         self.unique_labels = unique_labels
@@ -92,6 +94,7 @@ class Classifier:
         self.seed = checked_whole(seed, name="seed")
         self.limits = limits
         self.cache_dir = cache_dir
+        self.build_head = build_head
         self.encoder = load_encoder(model, options) if isinstance(model, str) else checked_encoder(model)
         self.teacher = load_encoder(teacher, options) if isinstance(teacher, str) else teacher
         if self.teacher is not None:
@@ -128,11 +131,12 @@ class Classifier:
             unique_labels=self.unique_labels,
             evidence=self.evidence,
             stop=self.stop,
+            build_head=self.build_head,
         )
 
     def __call__(self, image: ImageSource | Keyed) -> Prediction:
         """The prediction for one image: a path, bytes, a file object, a PIL image or an array."""
-        (result,) = self._answers([self._prepare(image)], batch_views=self.n_views)
+        (result,) = self._answers([self.prepare(image)], batch_views=self.n_views)
         if isinstance(result, ViewvoteError):
             raise result
         return result
@@ -175,9 +179,9 @@ class Classifier:
         """What `predict_many` yields; the first image is read when the first answer is asked for."""
         if batch_views is None:
             batch_views = fastest_batch(self.encoder, cache_dir=self.cache_dir)
-        ahead = max(1, batch_views // self._ends[0]) + PREPARING
+        ahead = max(1, batch_views // self.round_ends[0]) + PREPARING
         for result in self._answers(
-            prepare_ahead(self._prepare, images, ahead=ahead, limits=self.limits), batch_views=batch_views
+            prepare_ahead(self.prepare, images, ahead=ahead, limits=self.limits), batch_views=batch_views
         ):
             if isinstance(result, ViewvoteError) and on_error == "raise":
                 raise result
@@ -197,9 +201,10 @@ class Classifier:
         return np.stack(rows) if rows else np.zeros((0, len(self.labels)), dtype=np.float32)
 
     def _head(self, encoder: Encoder) -> TextHead:
-        return build_text_head(encoder, self.labels, templates=self.templates, cache_dir=self.cache_dir)
+        return self.build_head(encoder, self.labels, templates=self.templates, cache_dir=self.cache_dir)
 
-    def _prepare(self, image: ImageSource | Keyed) -> Sample:
+    def prepare(self, image: ImageSource | Keyed, *, first: int | None = None) -> Sample:
+        """An image read, and its `first` views drawn (None: those of the first round, 0: none yet)."""
         keyed = image if isinstance(image, Keyed) else Keyed(image, key=None)
         drawer = self.encoder
         return prepare(
@@ -211,7 +216,7 @@ class Classifier:
             key=keyed.key,
             limits=self.limits,
             augment=self.augment,
-            first=self._ends[0],
+            first=self.round_ends[0] if first is None else first,
             draw_views=drawer.draw_views if isinstance(drawer, DrawsViews) and drawer.draws_views else None,
         )
 
@@ -232,14 +237,19 @@ class Classifier:
         )
 
     @property
-    def _ends(self) -> tuple[int, ...]:
+    def round_ends(self) -> tuple[int, ...]:
+        """How many views of an image have been looked at after each round; without a stopping rule there is one."""
         return round_ends(self.rule, self.method.views_used(self.n_views), self.encoder)
+
+    def task(self, sample: Sample, *, ends: Sequence[int] | None = None) -> ImageTask:
+        """A prepared image as a task of a scheduler; `ends` are other rounds than `round_ends` to look in."""
+        return ImageTask(sample, self._setup(), ends=self.round_ends if ends is None else ends)
 
     def _answers(
         self, samples: Iterable[Sample | ViewvoteError], *, batch_views: int
     ) -> Iterator[Prediction | ViewvoteError]:
         """The predictions of prepared samples, in order; the error of one does not stop the others."""
-        ends, setup = self._ends, self._setup()
+        ends, setup = self.round_ends, self._setup()
         tasks: Iterator[ImageTask | Settled[Prediction | ViewvoteError]] = (
             ImageTask(one, setup, ends=ends) if isinstance(one, Sample) else Settled(one) for one in samples
         )

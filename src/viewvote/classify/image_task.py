@@ -1,7 +1,7 @@
 """One image on its way through rounds of views to its Prediction."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Float32, UInt8
 from ..encoders import Encoder
 from ..encoders.text_head import BLOCK
-from ..errors import NonFiniteError, ViewvoteError
+from ..errors import NonFiniteError, UsageError, ViewvoteError
 from ..methods import Decision, Episode, Method, StreamingMethod, Teacher, TrainingFreeMethod, TuningMethod, ViewLogits
 from ..methods.base import Stream
 from ..prediction import Prediction, Trace
@@ -94,6 +94,14 @@ class ImageTask:
                 self.answer = self._predict(views, start)
         except NonFiniteError as error:  # of this image alone: the others of the stream go on
             self.answer = error
+
+    def preview(self) -> Prediction:
+        """What would be answered if no more views were looked at; in a cascade, by the student alone."""
+        if self.seen is None:
+            raise UsageError("no view of this image has been looked at yet, so there is nothing to preview.")
+        student = ImageTask(self.sample, replace(self.setup, teacher=None, evidence=False), ends=())
+        student.features, student.seconds = self.features, dict(self.seconds)
+        return student._predict(replace(self.seen, teacher=None), perf_counter())
 
     def _scored(self, features: Float32) -> ViewLogits:
         """The views seen, those of the last round included.

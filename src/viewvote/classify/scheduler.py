@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from itertools import pairwise
 from time import perf_counter
 from typing import Generic, Protocol, TypeVar
@@ -45,6 +46,12 @@ class Settled(Generic[Answer]):
     answer: Answer
 
 
+class _Source(Enum):
+    """What the source of tasks yields after its last one."""
+
+    EXHAUSTED = auto()
+
+
 @dataclass
 class _Request:
     """What one image wants at the moment, and the part of it that is there."""
@@ -78,6 +85,9 @@ class Scheduler(Generic[Answer]):
     Images are taken from the source only when a batch needs them, so those under way never fill more than two batches;
     of all images, answered ones that wait for an earlier one included, at most `most_open` are held. Where no image
     wants a second round, tasks receive their features in the order of the source.
+
+    A source may yield None where it has no image at the moment but may have one later: what is pending is encoded
+    then, in a smaller batch. Views of a task that has its answer already (a caller gave up on it) are left out.
     """
 
     def __init__(self, encode: Callable[[Sequence[UInt8]], Sequence[Float32]], *, batch_views: int, block: int) -> None:
@@ -88,7 +98,7 @@ class Scheduler(Generic[Answer]):
         self._pending: deque[_Unit] = deque()
         self._refills: list[_Unit] = []
 
-    def run(self, source: Iterable[Task[Answer] | Settled[Answer]], *, most_open: int) -> Iterator[Answer]:
+    def run(self, source: Iterable[Task[Answer] | Settled[Answer] | None], *, most_open: int) -> Iterator[Answer]:
         """The answers of the tasks, in their order."""
         tasks = iter(source)
         exhausted = False
@@ -97,11 +107,12 @@ class Scheduler(Generic[Answer]):
                 self._open.popleft()
                 yield answer
             while not exhausted and self._pending_views < self._batch_views and len(self._open) < most_open:
-                task = next(tasks, None)
-                exhausted = task is None
-                if task is not None:
-                    self._open.append(task)
-                    self._pending.extend(self._units(task))
+                task = next(tasks, _Source.EXHAUSTED)
+                exhausted = task is _Source.EXHAUSTED
+                if task is _Source.EXHAUSTED or task is None:
+                    break
+                self._open.append(task)
+                self._pending.extend(self._units(task))
             if self._open and self._open[0].answer is None:
                 self._run_batch()
 
@@ -121,8 +132,10 @@ class Scheduler(Generic[Answer]):
         batch: list[_Unit] = []
         size = 0
         while self._pending and (not batch or size + len(self._pending[0]) <= self._batch_views):
-            batch.append(self._pending.popleft())
-            size += len(batch[-1])
+            unit = self._pending.popleft()
+            if unit.request.task.answer is None:
+                batch.append(unit)
+                size += len(unit)
         self._pending.extend(self._refills)
         self._refills = []
         if not batch:

@@ -56,6 +56,16 @@ class TextHead:
         return class_tiles(self.features)
 
 
+class BuildHead(Protocol):
+    """What `build_text_head` is: a function from class names and templates to a text head."""
+
+    def __call__(
+        self, encoder: Encoder, class_names: Sequence[str], *, templates: Sequence[str], cache_dir: Path | None = None
+    ) -> TextHead:
+        """The text head of these classes."""
+        ...
+
+
 BLOCK = 8
 """Views whose logits are one product of matrices."""
 

@@ -37,6 +37,7 @@ class Sample:
 
     Views are drawn when they are asked for, from a photo that is decoded once, no coarser than the finest view needs:
     the first views have the same pixels however many follow. `draw_ahead` starts on the next ones and returns at once.
+    `known` is how many of the first views need not be drawn, because their features are known from another time.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Sample:
         self._drawn: list[UInt8] = []
         self._ahead: Drawing | None = None
         self._started = 0  # views drawn or being drawn
+        self.known = 0
 
     @property
     def pixels(self) -> UInt8:
@@ -72,7 +74,7 @@ class Sample:
 
     def draw_ahead(self, end: int) -> None:
         """Start to draw the views before `end` that are not drawn yet."""
-        if end <= self._started:
+        if end <= max(self._started, self.known):
             return
         self._wait()
         levels = self._levels or self._decode()
@@ -127,7 +129,7 @@ def prepare(
     augment: Augment = "crops",
     draw_views: DrawViews | None = None,
 ) -> Sample:
-    """A sample of `n_views` views with its `first` ones (None: all) drawn.
+    """A sample of `n_views` views with its `first` ones (None: all, 0: none) drawn.
 
     A loose image is its own key: a renamed or moved photo keeps its views. augment="augmix" mixes the very crops of
     "crops"; its numbers come from a stream of their own. `draw_views` draws crops elsewhere than on the CPU.
@@ -144,7 +146,8 @@ def prepare(
     drawer = draw_views if augment == "crops" else None
     read = perf_counter() - start
     sample = Sample(photo, views, spec, path=path, tie_draw=tie_draw, read=read, draw_views=drawer)
-    sample.draw(0, n_views if first is None else min(first, n_views))
+    if first != 0:
+        sample.draw(0, n_views if first is None else min(first, n_views))
     return sample
 
 
