@@ -111,7 +111,7 @@ def measure(name: str, *, classes: int, views: int, rounds: int) -> dict[str, fl
             encoder, labels=labels, method=method, teacher=teacher, n_views=views, cache_dir=Path(cache)
         )
     image = np.random.default_rng(0).integers(0, 256, (375, 500, 3), dtype=np.uint8)
-    sample = classifier._prepare(image)
+    sample = classifier.prepare(image)
     whole = peak_mb()
     forget_peak()
     before = resident_mb()
