@@ -22,11 +22,11 @@ from ..registry import unknown_name
 from ..stopping import Adaptive
 from ..stopping.options import checked_budget, checked_stop
 from ..views.sample import Augment, Keyed, Sample, checked_augment, prepare
-from .image_task import ImageTask, Setup, round_ends, start_decider
+from .image_task import ImageTask, round_ends
 from .options import checked_images, checked_labels, checked_method
 from .prefetch import PREPARING, prepare_ahead
 from .scheduler import Scheduler, Settled, encode_units
-from .teacher import LabelledModel
+from .setup import LabelledModel, Setup, start_decider
 
 
 class Classifier:

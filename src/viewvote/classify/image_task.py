@@ -1,7 +1,7 @@
 """One image on its way through rounds of views to its Prediction."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -10,39 +10,16 @@ from ..arrays import Float32, UInt8
 from ..encoders import Encoder
 from ..encoders.text_head import BLOCK
 from ..errors import NonFiniteError, UsageError, ViewvoteError
-from ..methods import Decision, Episode, Method, StreamingMethod, Teacher, TrainingFreeMethod, TuningMethod, ViewLogits
-from ..methods.base import Stream
+from ..methods import Decision, Episode, Teacher, TuningMethod, ViewLogits
 from ..prediction import Prediction, Trace
 from ..stopping import Exact, StoppingRule
 from ..stopping.rules import aligned_rounds
 from ..views.sample import Sample
 from .evidence import gather_evidence
-from .teacher import LabelledModel, TeacherAnswers
+from .setup import Setup
+from .teacher import TeacherAnswers
 
 ALL_VIEWS = "all views"
-
-Decider = TrainingFreeMethod | TuningMethod | Stream
-"""What decides: a method itself, or the stream that a streaming method opened."""
-
-
-@dataclass(frozen=True)
-class Setup:
-    """What a classifier knows apart from the images; `rule` may end an image's rounds before its budget of views."""
-
-    labels: tuple[str, ...]
-    method: Method
-    decider: Decider
-    model: LabelledModel
-    teacher: LabelledModel | None
-    rule: StoppingRule | None
-    abstain_below: float
-    evidence: bool
-
-    @property
-    def model_id(self) -> str:
-        """The model's id; of a cascade, both."""
-        found = self.model.encoder.model_id
-        return found if self.teacher is None else f"{found} -> {self.teacher.encoder.model_id}"
 
 
 class ImageTask:
@@ -188,11 +165,6 @@ class ImageTask:
         text = model.head.features
         episode = Episode(model.encoder, setup.labels, sample.pixels, self.features, views.logits, text, teacher)
         return setup.decider.adapt(episode)
-
-
-def start_decider(method: Method) -> Decider:
-    """What decides: the method itself, or for a streaming method a stream that has seen nothing."""
-    return method.start() if isinstance(method, StreamingMethod) else method
 
 
 def round_ends(rule: StoppingRule | None, budget: int, encoder: Encoder) -> tuple[int, ...]:

@@ -1,25 +1,12 @@
-"""A model with the text head of the labels, and what a teacher answers about the views of one sample."""
+"""What a teacher answers about the views of one sample."""
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..arrays import Float32, Int64
-from ..encoders import Encoder
-from ..encoders.text_head import TextHead
 from ..views.sample import Sample
-
-
-@dataclass(frozen=True)
-class LabelledModel:
-    """An encoder and the text head of the labels to choose from."""
-
-    encoder: Encoder
-    head: TextHead
-
-    def logits(self, features: Float32) -> Float32:
-        """The logits (views, classes) of features (views, dim), at the model's own scale."""
-        return self.head.logits(features, self.encoder)
+from .setup import LabelledModel
 
 
 @dataclass
