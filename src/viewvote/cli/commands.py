@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from . import calibrate_stop, classify, datasets, doctor, evaluate, export, listing, report, statistics
+from . import calibrate_stop, classify, datasets, doctor, evaluate, export, listing, report, serve, statistics
 
 app = typer.Typer(
     name="viewvote",
@@ -19,6 +19,7 @@ EXPERIMENTS = "Experiments"
 MODELS = "Models of your own"
 
 app.command(help=classify.HELP, rich_help_panel=CLASSIFY)(classify.classify)
+app.command(help=serve.HELP, rich_help_panel=CLASSIFY)(serve.serve)
 app.command(rich_help_panel=CLASSIFY)(listing.models)
 app.command(rich_help_panel=CLASSIFY)(listing.methods)
 app.command(rich_help_panel=CLASSIFY)(listing.templates)

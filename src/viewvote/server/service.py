@@ -1,0 +1,96 @@
+"""The service without HTTP: a model loaded once, its caches, its engine, and classifiers as requests ask for them."""
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..classify.classifier import Classifier
+from ..classify.options import asked_views
+from ..encoders import Encoder, load_encoder
+from ..errors import UsageError
+from ..images.photo import ImageLimits
+from ..methods import METHODS
+from .engine import Engine
+from .features import FeatureCache
+from .heads import HeadCache, HeadUnknownError
+from .options import Options, checked_method_name
+from .settings import Settings
+
+
+class Service:
+    """What all requests share. `start` it before the first request and `close` it after the last."""
+
+    def __init__(self, settings: Settings, *, encoder: Encoder | None = None, teacher: Encoder | None = None) -> None:
+        self.settings = settings
+        self.encoder = load_encoder(settings.model) if encoder is None else encoder
+        self.teacher = teacher
+        if teacher is None and settings.teacher is not None:
+            self.teacher = load_encoder(settings.teacher)
+        self.heads = HeadCache(max_bytes=settings.head_bytes, max_texts=settings.limits.texts)
+        self.features = FeatureCache(self.encoder, max_bytes=settings.feature_bytes)
+        self.engine = Engine(self.encoder, self.features, max_queue=settings.max_queue, max_views=settings.limits.views)
+        self.pictures = ThreadPoolExecutor(1, thread_name_prefix="viewvote-pictures")
+        self._texts = ThreadPoolExecutor(1, thread_name_prefix="viewvote-texts")
+        self._image_limits = ImageLimits(max_bytes=settings.limits.bytes, max_pixels=settings.limits.pixels)
+
+    def start(self) -> None:
+        """Check the defaults, encode the default labels and warm the model up; then the engine takes jobs."""
+        defaults = self._arguments(Options(labels=list(self.settings.labels or ("anything",))))
+        Classifier(self.encoder, **defaults, build_head=self.heads.preload)
+        side = self.encoder.image_spec.size
+        self.encoder.encode_images(np.zeros((2, side, side, 3), dtype=np.uint8))
+        self.engine.start()
+
+    def close(self) -> None:
+        """Answer what was accepted, then end."""
+        self.engine.close()
+        self._texts.shutdown(wait=False, cancel_futures=True)
+        self.pictures.shutdown(wait=False, cancel_futures=True)
+
+    async def classifier_for(self, options: Options) -> Classifier:
+        """The classifier that the options ask for; texts not met before are encoded on a thread of their own."""
+        arguments = self._arguments(options)
+        try:
+            return Classifier(self.encoder, **arguments, build_head=self.heads.recall)
+        except HeadUnknownError:
+            build = partial(Classifier, self.encoder, **arguments, build_head=self.heads.build)
+            return await asyncio.get_running_loop().run_in_executor(self._texts, build)
+
+    def _arguments(self, options: Options) -> dict[str, Any]:
+        """A Classifier's arguments, checked as far as only a service can."""
+        settings = self.settings
+        method = checked_method_name(settings.method if options.method is None else options.method)
+        labels: Sequence[str] | None = settings.labels if options.labels is None else options.labels
+        if labels is None:
+            raise UsageError('give the labels to choose from, e.g. "labels": ["cat", "dog"]; this service has none.')
+        views = settings.views if options.views is None else options.views
+        n_views, stop = asked_views(views, stop=options.stop, disagreement=options.disagreement)
+        return {
+            "labels": labels,
+            "method": method,
+            "n_views": n_views,
+            "stop": stop,
+            "keep": options.keep,
+            "templates": settings.templates if options.templates is None else options.templates,
+            "teacher": self._teacher_for(options, method),
+            "abstain_below": options.abstain_below,
+            "seed": options.seed,
+            "augment": options.augment,
+            "limits": self._image_limits,
+        }
+
+    def _teacher_for(self, options: Options, method: str) -> Encoder | None:
+        """The teacher that votes: by default the loaded one, if the method asks any."""
+        asked = options.teacher
+        if asked is None:
+            return self.teacher if getattr(METHODS.get(method), "asks_teacher", False) else None
+        if asked is False:
+            return None
+        if self.teacher is None or asked not in (True, self.teacher.model_id):
+            loaded = "none" if self.teacher is None else repr(self.teacher.model_id)
+            raise UsageError(f"the teacher of this service is {loaded}; it is chosen when the service starts.")
+        return self.teacher
