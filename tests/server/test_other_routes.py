@@ -48,7 +48,7 @@ def test_one_image_is_explained_at_a_time(client):
 
 @pytest.mark.parametrize("path", ["", "/", "/models/toy"])
 def test_hugging_faces_own_client_works(client, path):
-    hub = InferenceClient(model=client.url + path, token=False)
+    hub = InferenceClient(model=client.url + path)
     found = hub.zero_shot_image_classification(PHOTO, candidate_labels=["red", "green", "blue"])
     expected = Classifier("toy", labels=["red", "green", "blue"], n_views=8)(PHOTO)
     assert [(one.label, one.score) for one in found] == [

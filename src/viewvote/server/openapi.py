@@ -87,6 +87,13 @@ class ClassifyRequest(Options):
     images: list[str] = Field(min_length=1, description="Each image as base64, or as a data: URL.")
 
 
+TEXT: Final = {"type": "string"}
+EVENT: Final = {
+    "type": "object",
+    "description": "One event of the stream; its data is JSON.",
+    "required": ["event", "data"],
+    "properties": {"event": {"enum": ["accepted", "round", "prediction", "error", "done"]}, "data": {"type": "string"}},
+}
 EXAMPLE: Final = {"images": [RED], "labels": ["red", "green"], "views": 4}
 
 
@@ -94,7 +101,7 @@ def add_routes(app: FastAPI, routes: "Routes") -> None:
     """Add every route of the service to the application."""
     post: dict[str, tuple[Callable[..., Any], dict[int | str, dict[str, Any]]]] = {
         "/v1/classify": (routes.classify, {200: {"model": ClassifyAnswer}}),
-        "/v1/classify/stream": (routes.stream, {200: _content("text/event-stream", "Events: docs/serve.md.")}),
+        "/v1/classify/stream": (routes.stream, {200: _content("text/event-stream", "See docs/serve.md.", EVENT)}),
         "/v1/explain": (routes.explain, {200: {"model": ExplainAnswer} | _content("image/png", "The picture.")}),
     }
     for path, (function, answers) in post.items():
@@ -139,8 +146,8 @@ def _add(
         )
 
 
-def _content(kind: str, about: str) -> dict[str, Any]:
-    return {"description": about, "content": {kind: {"schema": {"type": "string"}}}}
+def _content(kind: str, about: str, schema: Mapping[str, Any] = TEXT) -> dict[str, Any]:
+    return {"description": about, "content": {kind: {"schema": schema}}}
 
 
 def _errors() -> dict[int | str, dict[str, Any]]:
