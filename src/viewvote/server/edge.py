@@ -16,7 +16,7 @@ from .access import Access
 from .metrics import Metrics
 from .refusals import RefusedError, code_of, error_body, status_of
 
-logger = logging.getLogger("viewvote.server")
+logger = logging.getLogger("viewvote.server.requests")
 
 POLICY: Final = "; ".join(
     [

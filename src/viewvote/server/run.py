@@ -71,10 +71,12 @@ def write_log(*, verbose: bool = True) -> None:
     """One line per request on standard error: method, route, status, time and request id; nothing of its content."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    for name, level in (("viewvote.server", logging.INFO if verbose else logging.WARNING), ("uvicorn", logging.ERROR)):
+    for name, level in (("viewvote.server", logging.INFO), ("uvicorn", logging.ERROR)):
         log = logging.getLogger(name)
         log.handlers, log.propagate = [handler], False
         log.setLevel(level)
+    if not verbose:
+        logging.getLogger("viewvote.server.requests").setLevel(logging.WARNING)
 
 
 def listen(settings: Settings) -> socket.socket:

@@ -22,7 +22,7 @@ from .settings import Settings
 
 
 class Service:
-    """What all requests share. `start` it before the first request and `close` it after the last."""
+    """What all requests share, ready to use; `start` it before the first request and `close` it after the last."""
 
     def __init__(self, settings: Settings, *, encoder: Encoder | None = None, teacher: Encoder | None = None) -> None:
         self.settings = settings
@@ -36,13 +36,10 @@ class Service:
         self.pictures = ThreadPoolExecutor(1, thread_name_prefix="viewvote-pictures")
         self._texts = ThreadPoolExecutor(1, thread_name_prefix="viewvote-texts")
         self._image_limits = ImageLimits(max_bytes=settings.limits.bytes, max_pixels=settings.limits.pixels)
+        self._warm_up()
 
     def start(self) -> None:
-        """Check the defaults, encode the default labels and warm the model up; then the engine takes jobs."""
-        defaults = self._arguments(Options(labels=list(self.settings.labels or ("anything",))))
-        Classifier(self.encoder, **defaults, build_head=self.heads.preload)
-        side = self.encoder.image_spec.size
-        self.encoder.encode_images(np.zeros((2, side, side, 3), dtype=np.uint8))
+        """Take jobs."""
         self.engine.start()
 
     def close(self) -> None:
@@ -59,6 +56,13 @@ class Service:
         except HeadUnknownError:
             build = partial(Classifier, self.encoder, **arguments, build_head=self.heads.build)
             return await asyncio.get_running_loop().run_in_executor(self._texts, build)
+
+    def _warm_up(self) -> None:
+        """Check the defaults, encode the default labels, and run the model once."""
+        defaults = self._arguments(Options(labels=list(self.settings.labels or ("anything",))))
+        Classifier(self.encoder, **defaults, build_head=self.heads.preload)
+        side = self.encoder.image_spec.size
+        self.encoder.encode_images(np.zeros((2, side, side, 3), dtype=np.uint8))
 
     def _arguments(self, options: Options) -> dict[str, Any]:
         """A Classifier's arguments, checked as far as only a service can."""
