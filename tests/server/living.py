@@ -3,6 +3,7 @@
 import base64
 import http.client
 import json
+import socket
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -132,6 +133,12 @@ def running(encoder=None, *, teacher=None, **settings):
         server.should_exit = True
         thread.join(30)
         assert not thread.is_alive()
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def wait_until(true, *, seconds=30):

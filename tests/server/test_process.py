@@ -15,7 +15,7 @@ import pytest
 
 from tests.cli.as_process import UNMEASURED, viewvote
 from tests.images.pictures import GREEN, RED
-from tests.server.living import Client, png, wait_until
+from tests.server.living import Client, free_port, png, wait_until
 
 ROOT = Path(__file__).parents[2]
 TOY = ["--model", "toy", "--labels", "red,green,blue", "--views", "8", "--port", "0"]
@@ -88,7 +88,7 @@ def test_interrupting_it_ends_it_without_a_word_too_many():
 
 
 def test_several_processes_share_a_port_and_their_counters():
-    with serving(*TOY[:-1], free_port(), "--workers", "2") as (process, client):
+    with serving(*TOY[:-1], str(free_port()), "--workers", "2") as (process, client):
         for _ in range(12):
             assert client.classify(png(RED)).status == 200
         text = client.get("/metrics").body.decode()
@@ -96,12 +96,6 @@ def test_several_processes_share_a_port_and_their_counters():
         assert float(line) == 12
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) in (0, -signal.SIGTERM)
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return str(probe.getsockname()[1])
 
 
 @pytest.mark.parametrize(

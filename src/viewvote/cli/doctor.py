@@ -17,6 +17,7 @@ EXTRAS = {
     "openvino": ("openvino",),
     "ray": ("ray",),
     "serve": ("fastapi", "uvicorn", "python-multipart", "prometheus-client"),
+    "ray-serve": ("ray", "grpcio", "aiohttp"),
     "plots": ("matplotlib",),
     "datasets": ("datasets",),
 }
