@@ -1,5 +1,6 @@
 """Which runtime runs, on how many workers, and what is not loaded until then."""
 
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -82,3 +83,11 @@ def test_packs_need_neither_torch_nor_openvino(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "['onnxruntime']"
+
+
+def test_onnx_runtime_leaves_no_trace_of_the_machine(tmp_path: Path) -> None:
+    code = "from viewvote import Classifier; Classifier('pocket', labels=['cat', 'dog'], n_views=1)"
+    places = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path), "VIEWVOTE_CACHE": str(tmp_path / "ours")}
+    environment = {name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"} | places
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True, timeout=120)
+    assert [path.name for path in tmp_path.iterdir()] == ["ours"]
