@@ -133,11 +133,11 @@ def test_a_model_that_fails_costs_an_error_and_not_the_service(how):
 
 @pytest.mark.parametrize("stage", ["prepare", "task", "views", "receive"])
 def test_a_foreign_exception_belongs_to_its_image(stage, monkeypatch):
-    from viewvote.classify.image_task import Rounds
+    from viewvote.classify.image_task import ImageTask
 
     def spoilt(original):
         def call(self, *args, **kwargs):
-            sample = self._sample if isinstance(self, Rounds) else None
+            sample = self.sample if isinstance(self, ImageTask) else None
             size = sample.photo.size if sample is not None else None
             image = args[0] if stage == "prepare" else None
             width = args[0].photo.size[0] if stage == "task" else size[0] if size else image.image.name == "bad.png"
@@ -147,7 +147,7 @@ def test_a_foreign_exception_belongs_to_its_image(stage, monkeypatch):
 
         return call
 
-    owner = Classifier if stage in ("prepare", "task") else Rounds
+    owner = Classifier if stage in ("prepare", "task") else ImageTask
     monkeypatch.setattr(owner, stage, spoilt(getattr(owner, stage)))
     with running() as client:
         files = [("image", "a.png", png(RED)), ("image", "bad.png", png(size=(33, 20))), ("image", "c.png", png(GREEN))]

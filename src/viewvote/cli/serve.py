@@ -8,8 +8,8 @@ import typer
 
 from ..errors import MissingExtraError, UsageError
 from .completion import offer_methods, offer_models, offer_templates
-from .edge import guarded
-from .inputs import read_labels, read_views
+from .guard import guarded
+from .values import read_labels, read_views
 
 NEEDED = ("fastapi", "uvicorn", "python_multipart", "prometheus_client")
 

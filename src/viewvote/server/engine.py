@@ -8,14 +8,12 @@ from math import ceil
 from threading import Condition, Thread
 from time import perf_counter
 
-from ..classify.image_task import encode_units
-from ..classify.scheduler import Scheduler
+from ..arrays import Float32, UInt8
+from ..classify.prefetch import PREPARING
+from ..classify.scheduler import Scheduler, encode_units
 from ..encoders import Encoder
-from ..encoders.base import block_of
 from ..encoders.batch_size import fastest_batch
 from ..errors import ModelError
-from ..prediction import Float32, UInt8
-from ..views.sample import PREPARING
 from .features import FeatureCache
 from .job import Job, Outcome
 from .refusals import RefusedError
@@ -42,7 +40,7 @@ class Engine:
         self._features = features
         self._max_queue = max_queue
         self._batch_views = fastest_batch(encoder)
-        self._block = block_of(encoder) or max_views
+        self._block = encoder.block_views or max_views
         self._changed = Condition()
         self._waiting: deque[Job] = deque()
         self._ready: deque[Job] = deque()

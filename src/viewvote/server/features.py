@@ -5,9 +5,8 @@ from threading import Lock
 
 import numpy as np
 
+from ..arrays import Float32
 from ..encoders import Encoder
-from ..encoders.base import block_of
-from ..prediction import Float32
 from ..rng import content_key
 
 Key = tuple[str, int, str]
@@ -21,8 +20,8 @@ class FeatureCache:
     """
 
     def __init__(self, encoder: Encoder, *, max_bytes: int) -> None:
-        self._max_bytes = max_bytes if block_of(encoder) else 0  # without blocks, features depend on their neighbours
-        self._block = block_of(encoder) or 1
+        self._max_bytes = max_bytes if encoder.block_views else 0  # without blocks, features depend on their neighbours
+        self._block = encoder.block_views or 1
         self._none = np.zeros((0, encoder.dim), dtype=np.float32)
         self._rows: OrderedDict[Key, Float32] = OrderedDict()
         self._bytes = 0

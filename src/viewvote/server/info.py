@@ -5,7 +5,8 @@ from typing import Any
 
 from .. import __version__
 from ..labels.templates import template_sets
-from ..methods import METHODS, VotingMethod
+from ..methods import VotingMethod
+from ..methods.settings import build_method, settings_of
 from .options import Options, served_methods
 from .page_files import photo_files
 from .service import Service
@@ -31,11 +32,11 @@ def info(service: Service) -> dict[str, Any]:
 
 
 def _method(name: str, summary: str) -> dict[str, Any]:
-    cls: Any = METHODS.get(name)
+    method = build_method(name, {})
     return {
         "name": name,
         "summary": summary,
-        "adaptive": isinstance(cls(), VotingMethod),
-        "keep": "keep" in getattr(cls, "__dataclass_fields__", {}),
-        "teacher": bool(getattr(cls, "asks_teacher", False)),
+        "adaptive": isinstance(method, VotingMethod),
+        "keep": "keep" in settings_of(name),
+        "teacher": method.asks_teacher,
     }

@@ -8,11 +8,11 @@ from time import perf_counter
 
 import numpy as np
 
+from ..arrays import Float32, UInt8
 from ..classify.classifier import Classifier
-from ..classify.image_task import Rounds
-from ..encoders.base import block_of
+from ..classify.image_task import ImageTask
 from ..errors import UnreadableImageError, ViewvoteError
-from ..prediction import Float32, Prediction, UInt8
+from ..prediction import Prediction
 from ..stopping.rules import STEP, aligned_rounds
 from ..views.sample import Keyed
 from .features import FeatureCache
@@ -53,7 +53,7 @@ class Job:
         self._watch = watch
         self._outcome: Outcome | None = None
         self._lock = Lock()
-        self._task: Rounds | None = None
+        self._task: ImageTask | None = None
         self._rows: list[Float32] = []
         self._keep_rows: Callable[[Float32], None] | None = None
 
@@ -143,7 +143,7 @@ class Job:
         Features and logits of whole blocks do not depend on what follows, so the answer is the same to the last bit.
         """
         clf = self.classifier
-        ends, block = clf.round_ends, block_of(clf.encoder)
+        ends, block = clf.round_ends, clf.encoder.block_views
         if self._watch is None or clf.rule is not None or block is None:
             return ends
         return aligned_rounds((*range(STEP, ends[-1], STEP), ends[-1]), block)

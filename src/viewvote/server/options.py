@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..errors import UsageError
-from ..methods import METHODS
+from ..methods import METHODS, method_entry
 from ..registry import unknown_name
 from .settings import Limits
 
@@ -126,8 +126,8 @@ def served_methods() -> dict[str, str]:
     """The methods that a service offers, each with one line: those whose answer depends on the image alone."""
     served = {}
     for name in METHODS:
-        entry = METHODS.entry(name)
-        if entry.extra is None and not hasattr(METHODS.get(name), "start"):
+        entry = method_entry(name)
+        if entry.extra is None and not entry.streams:
             served[name] = entry.summary
     return served
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..classify.classifier import Classifier
-from ..classify.options import asked_views
 from ..encoders import Encoder, load_encoder
 from ..errors import UsageError
 from ..images.photo import ImageLimits
-from ..methods import METHODS
+from ..methods.settings import build_method
+from ..stopping.options import asked_views
 from .engine import Engine
 from .features import FeatureCache
 from .heads import HeadCache, HeadUnknownError
@@ -91,7 +91,7 @@ class Service:
         """The teacher that votes: by default the loaded one, if the method asks any."""
         asked = options.teacher
         if asked is None:
-            return self.teacher if getattr(METHODS.get(method), "asks_teacher", False) else None
+            return self.teacher if build_method(method, {}).asks_teacher else None
         if asked is False:
             return None
         if self.teacher is None or asked not in (True, self.teacher.model_id):
