@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from tests.server.living import form, png, running
+from tests.server.living import form, png, running, wait_until
 from viewvote.server.settings import Limits
 
 
@@ -173,3 +173,19 @@ def test_a_request_that_is_no_http_does_not_disturb_the_others(client):
             assert other.recv(65536).startswith(b"HTTP/1.1 400")
     assert client.get("/health/live").status == 200
     assert threading.active_count() < 100
+
+
+def test_a_body_that_breaks_the_protocol_gets_one_answer_and_no_traceback(client, caplog):
+    head = b"POST /v1/classify HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: image/png\r\n"
+    head += b"Transfer-Encoding: chunked\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", client.port), timeout=10) as other:
+        other.sendall(head + b"5\r\nhello\r\n")
+        wait_until(lambda: b"viewvote" in client.get("/metrics").body)
+        other.sendall(b"no length\r\n")
+        received = b""
+        while piece := other.recv(65536):
+            received += piece
+    assert received.startswith(b"HTTP/1.1 400")
+    assert received.count(b"HTTP/1.1") == 1
+    assert client.get("/health/ready").status == 200
+    assert "Traceback" not in caplog.text

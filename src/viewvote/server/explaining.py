@@ -31,7 +31,7 @@ async def picture(service: Service, job: Job, prediction: Prediction) -> bytes:
 
 def _draw(data: bytes, prediction: Prediction) -> bytes:
     out = io.BytesIO()
-    explain(data, prediction).save(out, format="PNG")
+    explain(data, prediction).save(out, format="PNG", compress_level=1)  # a third of the time, a tenth more bytes
     return out.getvalue()
 
 

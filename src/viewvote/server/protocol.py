@@ -1,4 +1,4 @@
-"""HTTP/1.1 by uvicorn and h11, for clients that send their headers in time."""
+"""HTTP/1.1 by uvicorn and h11, for clients that are slow or wrong."""
 
 import asyncio
 from typing import Any
@@ -27,6 +27,16 @@ class TimedProtocol(H11Protocol):
             self._arm()
         else:
             self._disarm()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP; a request that was being read on this connection gets no second answer."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        try:
+            super().send_400_response(msg)
+        except h11.LocalProtocolError:  # an answer has started, or none may have a body (HEAD)
+            self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no more."""

@@ -6,6 +6,7 @@ import signal
 import socket
 import sys
 import tempfile
+import warnings
 from contextlib import suppress
 from typing import Any
 
@@ -71,7 +72,10 @@ def write_log(*, verbose: bool = True) -> None:
     """One line per request on standard error: method, route, status, time and request id; nothing of its content."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    for name, level in (("viewvote.server", logging.INFO), ("uvicorn", logging.ERROR)):
+    warnings.filterwarnings("ignore", module="PIL")  # what is wrong with an image is its own request's business
+    levels = {"viewvote.server": logging.INFO, "uvicorn": logging.ERROR}
+    levels |= {"python_multipart": logging.CRITICAL, "PIL": logging.CRITICAL}
+    for name, level in levels.items():
         log = logging.getLogger(name)
         log.handlers, log.propagate = [handler], False
         log.setLevel(level)
