@@ -5,7 +5,7 @@ from typing import Any
 
 from .. import __version__
 from ..labels.templates import template_sets
-from ..methods import VotingMethod
+from ..methods import VotingMethod, method_entry
 from ..methods.settings import build_method, settings_of
 from .options import Options, served_methods
 from .page_files import photo_files
@@ -38,5 +38,6 @@ def _method(name: str, summary: str) -> dict[str, Any]:
         "summary": summary,
         "adaptive": isinstance(method, VotingMethod),
         "keep": "keep" in settings_of(name),
+        "default_keep": method_entry(name).keep,
         "teacher": method.asks_teacher,
     }

@@ -1,0 +1,154 @@
+// The answer card: the label, how likely, why in one sentence, the votes, and the views as small squares.
+
+import { colour } from "./colours.js";
+import { $, arrange, make, pieces } from "./dom.js";
+import { known } from "./photos.js";
+import { best, cost, isUnsure, likelihood, number, percent, plural, sentence } from "./words.js";
+
+const ROWS = 6; // labels listed at most
+const LEAST = 3; // rows kept free
+
+/** Show what is known of a photo; `unsure` is the likelihood below which there is no answer. */
+export function showAnswer(photo, labels, unsure) {
+  const shown = photo && photo.state !== "failed" ? present(photo, unsure) : nothing(photo, labels);
+  const name = $("answer-label");
+  name.textContent = shown.label;
+  name.className = shown.none ? "none" : colour(shown.best);
+  $("likely").textContent = shown.likely;
+  $("sentence").replaceChildren(...pieces(shown.sentence));
+  $("cost").textContent = shown.cost;
+  $("answer").setAttribute("aria-busy", String(shown.busy));
+  bars(photo, labels, shown);
+  squares(photo, shown);
+}
+
+function nothing(photo, labels) {
+  const failed = photo?.failure;
+  const words = failed ? "There is no answer for this photo." : photo ? "" : "Drop a photo to see what it shows.";
+  const sentence = labels.length ? words : "Type a few labels to choose from.";
+  const label = failed || !labels.length ? "No answer" : "";
+  return {
+    label,
+    none: true,
+    best: null,
+    likely: "",
+    sentence: [sentence],
+    cost: "",
+    busy: false,
+    views: [],
+    tally: null,
+  };
+}
+
+/** The state of a vote in the shape that is shown, whether it is decided, being decided, or about to be. */
+function present(photo, unsure) {
+  const { whole } = photo;
+  const { prediction, round } = known(photo);
+  if (prediction) {
+    const label = best(prediction);
+    const none = isUnsure(prediction, unsure);
+    return {
+      best: label,
+      label: none ? (prediction.none_fits ? "None of these" : "Unsure") : label,
+      none,
+      likely: none ? "" : `${percent(likelihood(prediction))} likely`,
+      sentence: sentence(prediction, unsure),
+      cost: cost(prediction, photo.budget, photo.leaders),
+      busy: photo.state !== "done",
+      views: prediction.trace.views,
+      tally: prediction.votes ?? prediction.scores,
+      voted: prediction.votes !== null,
+    };
+  }
+  if (round) {
+    const likely = whole && round.votes ? whole.scores[round.leader] : round.scores[round.leader];
+    return {
+      best: round.leader,
+      label: round.leader,
+      likely: likely === undefined ? "" : `${percent(likely)} likely`,
+      sentence: [`After ${number(round.seen)} views, `, { b: round.leader }, " leads."],
+      cost: `${round.seen} of ${plural(round.budget, "view")} so far.`,
+      busy: true,
+      views: round.views,
+      tally: round.votes ?? round.scores,
+      voted: round.votes !== null,
+    };
+  }
+  if (!whole) return { ...nothing(photo, [""]), busy: true };
+  const label = best(whole);
+  return {
+    best: label,
+    label,
+    likely: `${percent(likelihood(whole))} likely`,
+    sentence: ["The whole photo looks like ", { b: label }, ". Its views are being asked."],
+    cost: "",
+    busy: true,
+    views: [],
+    tally: {},
+    voted: true,
+  };
+}
+
+function bars(photo, labels, shown) {
+  const whole = shown.tally && photo.whole ? photo.whole.scores : {};
+  const tally = shown.tally ?? {};
+  const total = Object.values(tally).reduce((a, b) => a + b, 0) || 1;
+  const size = (label) => tally[label] ?? 0;
+  const all = [...new Set([...Object.keys(tally), ...Object.keys(whole), ...labels])];
+  const rank = (a, b) =>
+    (b === shown.best) - (a === shown.best) || size(b) - size(a) || (whole[b] ?? 0) - (whole[a] ?? 0);
+  const sorted = all.sort(rank);
+  const said = sorted.filter(
+    (label) => size(label) > (shown.voted ? 0 : 0.005) || label === (photo?.whole && best(photo.whole)),
+  );
+  const rows = sorted.slice(0, Math.min(ROWS, Math.max(LEAST, said.length)));
+  arrange(
+    $("bars"),
+    rows,
+    (label) => label,
+    row,
+    (line, label) => fill(line, label, size(label), size(label) / total, whole[label], shown),
+  );
+  const left = said.length - rows.length;
+  if (left > 0) $("bars").append(make("li", { class: "more", "data-key": "" }, `and ${plural(left, "more label")}`));
+}
+
+function row(label) {
+  return make(
+    "li",
+    {},
+    make("span", { class: "name", title: label }, label),
+    make(
+      "span",
+      { class: "track", "aria-hidden": "true" },
+      make("span", { class: "fill" }),
+      make("span", { class: "mark" }),
+    ),
+    make("span", { class: "count" }),
+    make("span", { class: "unseen" }),
+  );
+}
+
+function fill(line, label, votes, share, whole, shown) {
+  const [, track, count, spoken] = line.children;
+  line.className = colour(label);
+  const [bar, mark] = track.children;
+  bar.style.setProperty("--share", share);
+  mark.hidden = whole === undefined;
+  mark.style.setProperty("--share", whole ?? 0);
+  track.title = whole === undefined ? "" : `The whole photo: ${percent(whole)}`;
+  count.textContent =
+    shown.tally === null ? "" : shown.voted ? plural(Math.round(votes * 100) / 100, "vote") : percent(share);
+  spoken.textContent = whole === undefined ? "" : `the whole photo: ${percent(whole)}`;
+}
+
+function squares(photo, shown) {
+  const budget = Math.max(photo?.budget || 64, shown.views.length);
+  const row = $("squares");
+  while (row.children.length > budget) row.lastChild.remove();
+  while (row.children.length < budget) row.append(make("i", { "data-view": row.children.length }));
+  shown.views.forEach((view, i) => (row.children[i].className = view.kept ? `in ${colour(view.label)}` : "in c0"));
+  for (let i = shown.views.length; i < budget; i++) row.children[i].className = "";
+  const kept = shown.views.filter((view) => view.kept).length;
+  row.setAttribute("aria-label", `${shown.views.length} of ${budget} views looked at, ${kept} kept`);
+}

@@ -1,0 +1,54 @@
+// The same as Python, on the command line, and over HTTP.
+
+import { address } from "./api.js";
+
+const quote = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
+const literal = (value) => (value === null ? "None" : JSON.stringify(value));
+
+/** `options` as toOptions gives them, `all` the same with nothing left out that differs from the package's defaults. */
+export function python(file, model, options) {
+  const { labels, views, ...rest } = options;
+  const lines = [`    ${literal(model)},`, `    labels=[${labels.map(literal).join(", ")}],`];
+  if (views !== undefined) lines.push(`    n_views=${literal(views)},`);
+  for (const [name, value] of Object.entries(rest)) lines.push(`    ${name}=${literal(value)},`);
+  return [
+    "from viewvote import Classifier",
+    "",
+    "classify = Classifier(",
+    ...lines,
+    ")",
+    `prediction = classify(${literal(file)})`,
+    "print(prediction.label, prediction.probability, prediction.votes)",
+  ].join("\n");
+}
+
+export function cli(file, model, options) {
+  const { labels, ...rest } = options;
+  const plain = labels.every((label) => !/[,\n]/.test(label));
+  const words = ["viewvote classify", quote(file.startsWith("-") ? `./${file}` : file)];
+  words.push(plain ? `--labels ${quote(labels.join(","))}` : "--labels-file labels.txt");
+  if (model !== "pocket") words.push(`--model ${quote(model)}`);
+  for (const [name, value] of Object.entries(rest)) words.push(`--${name} ${quote(String(value))}`);
+  const command = words.join(" \\\n  ");
+  return plain ? command : `printf '%s\\n' ${labels.map(quote).join(" ")} > labels.txt\n${command}`;
+}
+
+export function curl(file, model, options, withKey) {
+  const words = ["curl"];
+  if (withKey) words.push(`--header "X-API-Key: $VIEWVOTE_API_KEY"`);
+  words.push(`--form ${quote(`image=@"${file.replace(/["\\]/g, "\\$&")}"`)}`);
+  for (const [name, value] of Object.entries(options)) {
+    words.push(`--form-string ${quote(`${name}=${Array.isArray(value) ? JSON.stringify(value) : value}`)}`);
+  }
+  words.push(quote(address("v1/classify")));
+  return words.join(" \\\n  ");
+}
+
+/** Rows of a table as CSV. */
+export function csv(rows) {
+  const cell = (value) => {
+    const text = value === null || value === undefined ? "" : String(value);
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  return rows.map((row) => row.map(cell).join(",") + "\r\n").join("");
+}

@@ -1,0 +1,318 @@
+// The page: its state, and who is shown what when it changes.
+
+import { Failure, example, explain, hasKey, info as readInfo, setKey } from "./api.js";
+import { Asking } from "./asking.js";
+import { howMany, rows, showAll } from "./all.js";
+import { showAnswer } from "./answer.js";
+import * as code from "./code.js";
+import { colourVoted } from "./colours.js";
+import { controls } from "./controls.js";
+import { $, copy, press, save } from "./dom.js";
+import { showFilm, showStage, takePhotos } from "./film.js";
+import { labelBox } from "./labels.js";
+import { forget, look, newPhoto, viewsOf } from "./photos.js";
+import { defaults, fromHash, methodOf, toHash, toOptions } from "./settings.js";
+import { linkViews, showViews } from "./views.js";
+import { best, likelihood, percent, sentence } from "./words.js";
+
+const PACKAGE = { method: "zero", views: 64, templates: null }; // what Python and the command line do by themselves
+const state = { photos: [], open: null, drafting: "", settings: null, language: "python", all: false };
+let info, base, asking, labels, showControls;
+
+const labelsAsked = () => {
+  const { settings, drafting } = state;
+  return drafting && !settings.labels.includes(drafting) ? [...settings.labels, drafting] : settings.labels;
+};
+const request = () => (labelsAsked().length ? toOptions(state.settings, info, labelsAsked()) : null);
+
+// ---- Showing -------------------------------------------------------------------------------------------------------
+
+let due = false;
+function show() {
+  if (due) return;
+  due = true;
+  requestAnimationFrame(() => {
+    due = false;
+    showNow();
+  });
+}
+
+function showNow() {
+  const { photos, open, settings, all } = state;
+  const { unsure } = settings;
+  const asked = labelsAsked();
+  labels.show();
+  showControls();
+  showFilm({ photos, open, unsure, show: openPhoto, add: choose, remove });
+  $("photo-count").textContent = photos.length ? ` · ${photos.length}` : "";
+  $("remove-photo").hidden = !open;
+  $("examples").hidden = photos.some((photo) => photo.shipped) || info.examples.length === 0;
+  $("labels-words").hidden = asked.length > 0;
+  $("labels-words").textContent = "No labels yet: type what the photos may show, e.g. cat, dog.";
+  $("unsure").value = Math.round(100 * unsure);
+  $("unsure-shown").textContent = unsure ? percent(unsure) : "never";
+  if (all) showAll({ photos, unsure, show: openPhoto });
+  else showOne(open, asked, unsure);
+}
+
+function showOne(photo, asked, unsure) {
+  const usable = asked.length > 0 ? photo : null;
+  showStage(photo, { retry: (failed) => asking.retry(failed), add: choose });
+  showAnswer(usable, asked, unsure);
+  const asks = usable && photo.state !== "failed";
+  const views = asks ? viewsOf(photo) : [];
+  showViews(photo, views, asks && (photo.state === "voting" || !photo.prediction) ? placesFor() : null);
+  $("views-section").hidden = !asks;
+  const voting = methodOf(state.settings, info).adaptive;
+  $("views-heading").textContent = voting ? "Views that voted" : "Views that decided";
+  const wrong = photo?.state === "failed" && photo.failure.code === "invalid_request";
+  $("settings-words").hidden = !wrong;
+  $("settings-words").className = "words bad";
+  $("settings-words").textContent = wrong ? photo.failure.message : "";
+  showCode();
+  for (const id of ["save-json", "save-picture"]) $(id).disabled = photo?.state !== "done";
+}
+
+/** How many views will be kept and how many not, so that their places are free when they come. */
+function placesFor() {
+  const method = methodOf(state.settings, info);
+  const { views, keep } = state.settings;
+  if (views === "adaptive" || !method.keep) return { kept: 1, lost: 0 };
+  const kept = Math.max(1, Math.floor(views * (keep ?? method.default_keep ?? 1) + 1e-9));
+  return { kept, lost: views - kept };
+}
+
+function showCode() {
+  const file = state.open?.name ?? "photo.jpg";
+  const { settings, language } = state;
+  const outside = { ...info, defaults: PACKAGE };
+  const options = toOptions(settings, language === "curl" ? info : outside, labelsAsked());
+  $("code").textContent = code[language](file, settings.model, options, hasKey());
+}
+
+// ---- Changing ------------------------------------------------------------------------------------------------------
+
+function change(part) {
+  Object.assign(state.settings, part);
+  const hash = toHash(state.settings, base);
+  history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
+  asking.wake();
+  show();
+}
+
+function openPhoto(photo) {
+  state.open = photo;
+  const back = state.all;
+  if (back) switchTo(false);
+  asking.wake();
+  showNow();
+  if (back) document.querySelector('.frame[aria-current="true"]')?.focus();
+}
+
+function switchTo(all) {
+  state.all = all;
+  $("one").hidden = all;
+  $("all").hidden = !all;
+  press([$("show-one"), $("show-all")], $(all ? "show-all" : "show-one"));
+  show();
+}
+
+const choose = () => $("photo-input").click();
+
+function remove(photo) {
+  const place = state.photos.indexOf(photo);
+  const focused = document.activeElement?.closest?.(".frame");
+  state.photos.splice(place, 1);
+  if (state.open === photo) state.open = state.photos[place] ?? state.photos[place - 1] ?? null;
+  forget(photo);
+  asking.wake();
+  showNow();
+  if (focused) ($("film").querySelectorAll(".frame")[Math.min(place, state.photos.length - 1)] ?? $("add")).focus();
+}
+
+/** Photos of the reader take the place of the shipped ones. */
+async function take(files, shipped = false) {
+  if (files.length === 0) return;
+  if (!shipped) for (const photo of state.photos.filter((other) => other.shipped)) remove(photo);
+  const photos = files.map((file) => newPhoto(file, shipped));
+  state.photos.push(...photos);
+  if (!shipped || !state.open) state.open = photos[0];
+  if (photos.length > 1 && !shipped) switchTo(true);
+  else if (!shipped) switchTo(false);
+  show();
+  for (const photo of photos) {
+    await look(photo);
+    asking.wake();
+    show();
+  }
+}
+
+async function takeExamples() {
+  const found = await Promise.all(info.examples.map((path) => example(path).catch(() => null)));
+  await take(found.filter(Boolean), true);
+}
+
+// ---- What comes back -----------------------------------------------------------------------------------------------
+
+function changed(photo) {
+  const known = new Set(state.settings.labels);
+  const tally =
+    photo.prediction && photo.state === "done"
+      ? (photo.prediction.votes ?? { [best(photo.prediction)]: 1 })
+      : photo.round?.votes;
+  if (photo.whole && photo === state.open) colourVoted({ [best(photo.whole)]: 1 }, known);
+  if (tally) colourVoted(tally, known);
+  if (photo === state.open && !state.drafting) announce(photo);
+  show();
+}
+
+function announce(photo) {
+  if (photo.state === "failed")
+    $("said").textContent =
+      photo.failure.code === "queue_full" ? "The service is full; it is asked again by itself." : photo.failure.message;
+  if (photo.state !== "done") return;
+  const words = sentence(photo.prediction, state.settings.unsure)
+    .map((piece) => piece.b ?? piece)
+    .join("");
+  $("said").textContent = `${photo.name}: ${percent(likelihood(photo.prediction))} likely. ${words}`;
+}
+
+function service(event) {
+  const words = {
+    gone: "The service does not answer. It may have been stopped; this page tries again by itself.",
+    key: hasKey() ? "This API key is not accepted." : "This service needs an API key.",
+  };
+  $("notice").hidden = event === "back";
+  $("notice-text").textContent = words[event] ?? "";
+  $("key-form").hidden = event !== "key";
+  if (info) show();
+}
+
+// ---- Start ---------------------------------------------------------------------------------------------------------
+
+function wire() {
+  labels = labelBox({
+    labels: () => state.settings.labels,
+    change: (found) => change({ labels: found }),
+    draft: (text) => {
+      state.drafting = text;
+      asking.wake();
+      show();
+    },
+  });
+  showControls = controls(info, {
+    settings: () => state.settings,
+    change,
+    reset: () => change({ ...base, labels: state.settings.labels }),
+  });
+  asking = new Asking({ state, request, limits: info.limits, changed, service });
+  takePhotos(take);
+  linkViews();
+  $("show-one").addEventListener("click", () => switchTo(false));
+  $("show-all").addEventListener("click", () => switchTo(true));
+  $("examples").addEventListener("click", takeExamples);
+  $("remove-photo").addEventListener("click", () => remove(state.open));
+  $("unsure").addEventListener("input", (event) => change({ unsure: Number(event.target.value) / 100 }));
+  window.addEventListener("hashchange", () => {
+    state.settings = fromHash(location.hash, base, info);
+    asking.wake();
+    show();
+  });
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target.closest?.("input, select, textarea") && event.target.type !== "range";
+    if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    if (state.all) {
+      switchTo(false);
+      showNow();
+    }
+    labels.focus();
+  });
+  wireExport();
+}
+
+function wireExport() {
+  const say = (words) => ($("export-words").textContent = words);
+  const stem = () => state.open.name.replace(/\.[^.]*$/, "");
+  const languages = [...document.querySelectorAll("[data-code]")];
+  for (const button of languages) {
+    button.addEventListener("click", () => {
+      state.language = button.dataset.code;
+      press(languages, button);
+      showCode();
+    });
+  }
+  $("copy-code").addEventListener("click", async () =>
+    say((await copy($("code").textContent)) ? "Copied." : "The browser did not allow copying."),
+  );
+  $("copy-link").addEventListener("click", async () =>
+    say(
+      (await copy(location.href))
+        ? "The link is copied; it has the settings and no photo."
+        : "The browser did not allow copying.",
+    ),
+  );
+  $("save-json").addEventListener("click", () =>
+    save(new Blob([JSON.stringify(state.open.prediction, null, 2)], { type: "application/json" }), `${stem()}.json`),
+  );
+  $("save-picture").addEventListener("click", async () => {
+    const { open } = state;
+    say("Drawing …");
+    try {
+      save(await explain(open.file, request()), `${stem()}-explained.png`);
+      say("");
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      say(error.message);
+    }
+  });
+  $("save-csv").addEventListener("click", () => {
+    save(new Blob([code.csv(rows(state.photos, state.settings.unsure))], { type: "text/csv" }), "viewvote.csv");
+    $("said").textContent = `${howMany(state.photos)} exported.`;
+  });
+}
+
+function wireTheme() {
+  $("theme").addEventListener("click", () => {
+    const root = document.documentElement;
+    const dark = root.dataset.theme
+      ? root.dataset.theme === "dark"
+      : matchMedia("(prefers-color-scheme: dark)").matches;
+    root.dataset.theme = dark ? "light" : "dark";
+    try {
+      localStorage.setItem("viewvote-theme", root.dataset.theme);
+    } catch {
+      // It lasts as long as the page.
+    }
+  });
+}
+
+async function start() {
+  try {
+    info = await readInfo();
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    service(error.code === "unauthorized" ? "key" : "gone");
+    if (error.code !== "unauthorized") setTimeout(start, 1500);
+    return;
+  }
+  $("notice").hidden = true;
+  base = defaults(info);
+  state.settings = fromHash(location.hash, base, info);
+  const here = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
+  $("where").textContent = `${info.model} · runs on ${here ? "this machine" : location.hostname}`;
+  wire();
+  showNow();
+  await takeExamples();
+}
+
+$("key-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  setKey($("key").value.trim());
+  $("key").value = "";
+  if (!info) return start();
+  service("back");
+  for (const photo of state.photos) if (photo.failure?.code === "unauthorized") asking.retry(photo);
+});
+wireTheme();
+start();
