@@ -3,7 +3,7 @@
 import { colour } from "./colours.js";
 import { $, arrange, make } from "./dom.js";
 import { verdict } from "./film.js";
-import { best, isUnsure, likelihood, plural } from "./words.js";
+import { best, isUnsure, likelihood } from "./words.js";
 
 let filter = "";
 
@@ -145,5 +145,3 @@ export function rows(photos, unsure) {
   });
   return [head, ...body];
 }
-
-export const howMany = (photos) => plural(photos.length, "photo");

@@ -5,7 +5,7 @@ import { address } from "./api.js";
 const quote = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
 const literal = (value) => (value === null ? "None" : JSON.stringify(value));
 
-/** `options` as toOptions gives them, `all` the same with nothing left out that differs from the package's defaults. */
+/** `options` are those that differ from what the package does by itself. */
 export function python(file, model, options) {
   const { labels, views, ...rest } = options;
   const lines = [`    ${literal(model)},`, `    labels=[${labels.map(literal).join(", ")}],`];

@@ -40,6 +40,7 @@ export function showFilm({ photos, open, unsure, show, add, remove }) {
       button.lastChild.className = `badge ${tint}`;
       button.setAttribute("aria-label", `${photo.name}: ${text || "being asked"}`);
       button.setAttribute("aria-current", String(photo === open));
+      button.dataset.state = photo.state;
       button.tabIndex = photo === open ? 0 : -1;
     },
   );

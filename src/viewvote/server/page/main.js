@@ -1,23 +1,22 @@
 // The page: its state, and who is shown what when it changes.
 
-import { Failure, example, explain, hasKey, info as readInfo, setKey } from "./api.js";
+import { Failure, example, hasKey, info as readInfo, setKey } from "./api.js";
 import { Asking } from "./asking.js";
-import { howMany, rows, showAll } from "./all.js";
+import { showAll } from "./all.js";
 import { showAnswer } from "./answer.js";
-import * as code from "./code.js";
 import { colourVoted } from "./colours.js";
 import { controls } from "./controls.js";
-import { $, copy, press, save } from "./dom.js";
+import { $, press } from "./dom.js";
+import { exporting } from "./export.js";
 import { showFilm, showStage, takePhotos } from "./film.js";
 import { labelBox } from "./labels.js";
-import { forget, look, newPhoto, viewsOf } from "./photos.js";
+import { fold, forget, look, newPhoto, unfold, viewsOf } from "./photos.js";
 import { defaults, fromHash, methodOf, toHash, toOptions } from "./settings.js";
 import { linkViews, showViews } from "./views.js";
 import { best, likelihood, percent, sentence } from "./words.js";
 
-const PACKAGE = { method: "zero", views: 64, templates: null }; // what Python and the command line do by themselves
-const state = { photos: [], open: null, drafting: "", settings: null, language: "python", all: false };
-let info, base, asking, labels, showControls;
+const state = { photos: [], open: null, drafting: "", settings: null, all: false };
+let info, base, asking, labels, showControls, showExport;
 
 const labelsAsked = () => {
   const { settings, drafting } = state;
@@ -60,8 +59,10 @@ function showOne(photo, asked, unsure) {
   showStage(photo, { retry: (failed) => asking.retry(failed), add: choose });
   showAnswer(usable, asked, unsure);
   const asks = usable && photo.state !== "failed";
-  const views = asks ? viewsOf(photo) : [];
-  showViews(photo, views, asks && (photo.state === "voting" || !photo.prediction) ? placesFor() : null);
+  unfoldOpen();
+  const drawable = photo?.bitmap || photo?.visible === false;
+  const views = asks && drawable ? viewsOf(photo) : [];
+  showViews(photo, views, asks && (photo.state === "voting" || !views.length) ? placesFor() : null);
   $("views-section").hidden = !asks;
   const voting = methodOf(state.settings, info).adaptive;
   $("views-heading").textContent = voting ? "Views that voted" : "Views that decided";
@@ -69,8 +70,20 @@ function showOne(photo, asked, unsure) {
   $("settings-words").hidden = !wrong;
   $("settings-words").className = "words bad";
   $("settings-words").textContent = wrong ? photo.failure.message : "";
-  showCode();
-  for (const id of ["save-json", "save-picture"]) $(id).disabled = photo?.state !== "done";
+  showExport();
+}
+
+let unfolded = null; // the photo that has a bitmap or is about to
+async function unfoldOpen() {
+  const photo = state.open;
+  if (photo === unfolded || (photo && !photo.visible)) return;
+  fold(unfolded);
+  unfolded = photo;
+  const bitmap = photo && (await unfold(photo).catch(() => null));
+  if (unfolded !== photo) return bitmap?.close();
+  if (bitmap) photo.bitmap = bitmap;
+  else if (photo) photo.visible = false;
+  show();
 }
 
 /** How many views will be kept and how many not, so that their places are free when they come. */
@@ -80,14 +93,6 @@ function placesFor() {
   if (views === "adaptive" || !method.keep) return { kept: 1, lost: 0 };
   const kept = Math.max(1, Math.floor(views * (keep ?? method.default_keep ?? 1) + 1e-9));
   return { kept, lost: views - kept };
-}
-
-function showCode() {
-  const file = state.open?.name ?? "photo.jpg";
-  const { settings, language } = state;
-  const outside = { ...info, defaults: PACKAGE };
-  const options = toOptions(settings, language === "curl" ? info : outside, labelsAsked());
-  $("code").textContent = code[language](file, settings.model, options, hasKey());
 }
 
 // ---- Changing ------------------------------------------------------------------------------------------------------
@@ -228,48 +233,7 @@ function wire() {
     }
     labels.focus();
   });
-  wireExport();
-}
-
-function wireExport() {
-  const say = (words) => ($("export-words").textContent = words);
-  const stem = () => state.open.name.replace(/\.[^.]*$/, "");
-  const languages = [...document.querySelectorAll("[data-code]")];
-  for (const button of languages) {
-    button.addEventListener("click", () => {
-      state.language = button.dataset.code;
-      press(languages, button);
-      showCode();
-    });
-  }
-  $("copy-code").addEventListener("click", async () =>
-    say((await copy($("code").textContent)) ? "Copied." : "The browser did not allow copying."),
-  );
-  $("copy-link").addEventListener("click", async () =>
-    say(
-      (await copy(location.href))
-        ? "The link is copied; it has the settings and no photo."
-        : "The browser did not allow copying.",
-    ),
-  );
-  $("save-json").addEventListener("click", () =>
-    save(new Blob([JSON.stringify(state.open.prediction, null, 2)], { type: "application/json" }), `${stem()}.json`),
-  );
-  $("save-picture").addEventListener("click", async () => {
-    const { open } = state;
-    say("Drawing …");
-    try {
-      save(await explain(open.file, request()), `${stem()}-explained.png`);
-      say("");
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      say(error.message);
-    }
-  });
-  $("save-csv").addEventListener("click", () => {
-    save(new Blob([code.csv(rows(state.photos, state.settings.unsure))], { type: "text/csv" }), "viewvote.csv");
-    $("said").textContent = `${howMany(state.photos)} exported.`;
-  });
+  showExport = exporting({ state, info, request });
 }
 
 function wireTheme() {

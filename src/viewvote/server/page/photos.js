@@ -29,13 +29,12 @@ export function newPhoto(file, shipped = false) {
   };
 }
 
-/** Decode the photo as far as the page needs it: its size, a thumbnail, and a bitmap to cut views from. */
+/** Find the photo's size and make its thumbnail. */
 export async function look(photo) {
   try {
     const full = await createImageBitmap(photo.file);
     photo.width = full.width;
     photo.height = full.height;
-    photo.bitmap = await shrunk(full, SHOWN);
     const small = await shrunk(full, THUMB);
     photo.thumb = URL.createObjectURL(await jpeg(small));
     small.close();
@@ -46,10 +45,22 @@ export async function look(photo) {
   }
 }
 
+/** The bitmap that views are cut from; only the open photo has one, as many would fill the memory. */
+export async function unfold(photo) {
+  const full = await createImageBitmap(photo.file);
+  const bitmap = await shrunk(full, SHOWN);
+  full.close();
+  return bitmap;
+}
+
+export function fold(photo) {
+  photo?.bitmap?.close();
+  if (photo) photo.bitmap = null;
+}
+
 export function forget(photo) {
   for (const url of [photo.url, photo.thumb]) if (url) URL.revokeObjectURL(url);
-  photo.bitmap?.close();
-  photo.bitmap = null;
+  fold(photo);
 }
 
 const shrunk = (bitmap, side) => {

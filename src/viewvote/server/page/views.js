@@ -11,9 +11,11 @@ const SMALL = 88;
 const NEAR = 7; // pixels within which a box's edge is pointed at
 
 let current = { photo: null, views: [] };
+let pointed = null; // the view pointed at
 
 /** Show the views of a photo, kept ones first; `places` are kept free while they stream in. */
 export function showViews(photo, views, places) {
+  if (photo !== current.photo) pointed = null;
   current = { photo, views };
   const order = views.map((_, i) => i).sort((a, b) => views[a].entropy - views[b].entropy || a - b);
   const kept = order.filter((i) => views[i].kept);
@@ -35,6 +37,7 @@ export function showViews(photo, views, places) {
   $("lost-words").textContent = lost.length
     ? `${plural(lost.length, "less confident view")}, not counted`
     : "Less confident views are not counted";
+  point(pointed !== null && pointed < views.length ? pointed : null);
 }
 
 const slot = () => make("li", { "aria-hidden": "true" }, make("div", { class: "slot" }));
@@ -49,7 +52,7 @@ function tile(photo, view, i) {
 function caption(item, views, i) {
   const button = item.firstChild;
   const { label, top_probability } = views[i];
-  button.className = `view ${colour(label)}${button.classList.contains("on") ? " on" : ""}`;
+  button.className = `view ${colour(label)}`;
   const [name, share] = button.lastChild.children;
   name.textContent = label;
   share.textContent = percent(top_probability).replace("over 99%", "99%");
@@ -77,13 +80,11 @@ function showBoxes(photo, views, kept, lost) {
     return rect;
   });
   svg.replaceChildren(...rects);
-  svg.classList.remove("pointing");
-  const held = document.activeElement?.closest?.("#views [data-view]");
-  if (held) point(Number(held.dataset.view));
 }
 
 /** Thicken the box of a view and dim the others; null lets go. */
 export function point(i, { find = false } = {}) {
+  pointed = i;
   for (const old of document.querySelectorAll("[data-view].on")) old.classList.remove("on");
   $("boxes").classList.toggle("pointing", i !== null);
   if (i === null) return;
