@@ -41,6 +41,21 @@ class Gate(ToyEncoder):
         return super().encode_images(views)
 
 
+class Turnstile(ToyEncoder):
+    """A toy that encodes one batch whenever it is let."""
+
+    def __init__(self):
+        super().__init__()
+        self.turns = threading.Semaphore(0)
+
+    def encode_images(self, views):
+        assert self.turns.acquire(timeout=60)
+        return super().encode_images(views)
+
+    def let(self, batches):
+        self.turns.release(batches)
+
+
 @dataclass
 class Answer:
     status: int
