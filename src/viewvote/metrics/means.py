@@ -1,0 +1,27 @@
+"""A mean over images with its interval, for measures that are no counts of right answers."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .accuracy import Z
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean of one number per image with its normal 95% interval; NaN where there is none, or a single image."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+def mean_of(values: ArrayLike) -> Mean:
+    """mean +- 1.96 s / sqrt(n), s the sample deviation. What views of one image say must be averaged before."""
+    found = np.asarray(values, dtype=np.float64)
+    n = len(found)
+    value = float(found.mean()) if n else float("nan")
+    half = Z * float(found.std(ddof=1)) / n**0.5 if n > 1 else float("nan")
+    return Mean(value, value - half, value + half, n)

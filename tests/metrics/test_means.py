@@ -1,0 +1,18 @@
+"""Means of numbers per image."""
+
+import numpy as np
+import pytest
+
+from viewvote.metrics.means import mean_of
+
+
+def test_the_interval_by_hand():
+    found = mean_of([1.0, 3.0])
+    assert (found.value, found.n) == (2.0, 2)
+    assert found.high - found.value == pytest.approx(1.959963984540054 * 2**0.5 / 2**0.5)
+    assert found.value - found.low == pytest.approx(found.high - found.value)
+
+
+def test_a_single_image_has_no_interval_and_none_no_mean():
+    assert np.isnan(mean_of([1.0]).low)
+    assert np.isnan(mean_of([]).value)
