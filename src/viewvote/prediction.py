@@ -135,6 +135,7 @@ class Evidence:
                         class's "group-marginal" score is that of its last kept view, whatever keep is
     group_logits        the same of their mean logits
     tie_draw            the number that breaks random ties
+    probabilities       the student's, of all classes (views, classes); only where details are recorded
     """
 
     candidates: Int64
@@ -146,6 +147,7 @@ class Evidence:
     group_marginal: Float32
     group_logits: Float32
     tie_draw: float
+    probabilities: Float32 | None = None
 
 
 @dataclass(frozen=True)

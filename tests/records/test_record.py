@@ -12,13 +12,12 @@ from viewvote import Classifier
 from viewvote.classify.evidence import gather_evidence
 from viewvote.errors import RecordError, UnreadableImageError
 from viewvote.prediction import Prediction, Trace
+from viewvote.records.packing import pack_floats, unpack_floats
 from viewvote.records.record import (
     Record,
     failed_record,
-    pack_floats,
     record_of,
     shortest,
-    unpack_floats,
     without_timings,
 )
 from viewvote.vote import RankedViews

@@ -34,6 +34,7 @@ FULL = RunSpec(
     precision="int8",
     fingerprint="ab" * 32,
     stop_fingerprint="ab" * 6,
+    detail=True,
 )
 
 
@@ -74,7 +75,7 @@ def test_the_hash_depends_on_every_field_and_on_nothing_else():
         "views": 9, "stop": "other.json", "disagreement": 0.05, "keep": 0.5, "templates": "photo", "teacher": "toy",
         "augment": "crops", "seed": 1, "order": "dataset", "limit": 7,
         "device": "cpu", "dtype": "bf16", "runtime": "auto",
-        "precision": "fp32", "fingerprint": "cd", "stop_fingerprint": "cd",
+        "precision": "fp32", "fingerprint": "cd", "stop_fingerprint": "cd", "detail": False,
     }  # fmt: skip
     assert set(changed) == {field.name for field in fields(RunSpec)}
     digests = {replace(FULL, **{name: value}).digest for name, value in changed.items()} | {FULL.digest}

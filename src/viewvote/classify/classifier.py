@@ -51,6 +51,7 @@ class Classifier:
     seed           the views of an image depend on this and on its content, on nothing else
     augment        "crops", the paper's views, or "augmix": the same crops mixed, as TPT and RLCF on fine-grained sets
     evidence       keep in the trace what other settings can be scored from without the model (`trace.evidence`)
+    detail         keep there, with the evidence, every view's probabilities of all classes too
     build_head     what turns labels and templates into a text head; by default they are encoded once and kept on disk
     """
 
@@ -73,11 +74,13 @@ class Classifier:
         unique_labels: bool = True,
         evidence: bool = False,
         stop: Literal["exact"] | None = None,
+        detail: bool = False,
         build_head: BuildHead = build_text_head,
     ) -> None:
         self.labels = checked_labels(labels, unique=unique_labels)
         self.unique_labels = unique_labels
-        self.evidence = evidence
+        self.evidence = evidence or detail
+        self.detail = detail
         self.method = checked_method(method, keep)
         self._decider = start_decider(self.method)
         if teacher is not None and not self.method.asks_teacher:
@@ -131,6 +134,7 @@ class Classifier:
             unique_labels=self.unique_labels,
             evidence=self.evidence,
             stop=self.stop,
+            detail=self.detail,
             build_head=self.build_head,
         )
 
@@ -234,6 +238,7 @@ class Classifier:
             rule=self.rule,
             abstain_below=self.abstain_below,
             evidence=self.evidence,
+            detail=self.detail,
         )
 
     @property

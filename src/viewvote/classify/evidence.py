@@ -12,8 +12,13 @@ SOURCE_TOP = 5
 """How many of the source view's best classes are remembered: zero-shot's top-5."""
 
 
-def gather_evidence(views: RankedViews, *, tie_draw: float, teacher: Mapping[int, Float32] | None = None) -> Evidence:
-    """The evidence in one image's views; `teacher` holds its logits (classes,) of each view it was asked about."""
+def gather_evidence(
+    views: RankedViews, *, tie_draw: float, teacher: Mapping[int, Float32] | None = None, detail: bool = False
+) -> Evidence:
+    """The evidence in one image's views; `teacher` holds its logits (classes,) of each view it was asked about.
+
+    With `detail` also the student's probabilities of all classes.
+    """
     source_top = np.argsort(-views.logits[0], kind="stable")[:SOURCE_TOP]
     voting, teacher_labels = views, None
     if teacher:
@@ -34,6 +39,7 @@ def gather_evidence(views: RankedViews, *, tie_draw: float, teacher: Mapping[int
         group_marginal=group_marginal,
         group_logits=group_logits,
         tie_draw=tie_draw,
+        probabilities=np.exp(views.logp) if detail else None,
     )
 
 

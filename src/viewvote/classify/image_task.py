@@ -125,7 +125,7 @@ class ImageTask:
         evidence = None
         if setup.evidence:
             asked = None if self.teacher is None else self.teacher.rows
-            evidence = gather_evidence(views, tie_draw=sample.tie_draw, teacher=asked)
+            evidence = gather_evidence(views, tie_draw=sample.tie_draw, teacher=asked, detail=setup.detail)
         looked = sample.views[: len(views)]
         table = decision.views.located([v.box for v in looked], [v.flip for v in looked], names=setup.labels)
         self.seconds["decide"] += perf_counter() - start

@@ -37,6 +37,7 @@ class Setup:
     rule: StoppingRule | None
     abstain_below: float
     evidence: bool
+    detail: bool = False
 
     @property
     def model_id(self) -> str:

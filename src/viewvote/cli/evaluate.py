@@ -120,6 +120,15 @@ class EvalOptions:
         Path | None,
         typer.Option(metavar="FILE", help="Write the log of all runs here too.", rich_help_panel=opt.OUTPUT),
     ] = None
+    detail: Annotated[
+        bool | None,
+        typer.Option(
+            "--detail",
+            help="Also record what the studies jury, risk and independence need: about 16 bytes per class and image.",
+            show_default=False,
+            rich_help_panel=opt.OUTPUT,
+        ),
+    ] = None
     retry_errors: Annotated[
         bool, typer.Option("--retry-errors", help="Try unreadable images again.", rich_help_panel=opt.RUN)
     ] = False

@@ -15,7 +15,8 @@ from ..arrays import Bool, Float32, Float64, Int64
 from ..errors import RecordError
 from ..prediction import ViewColumns
 from ..vote import TIE_RULES
-from .record import TOP, unpack_floats
+from .packing import unpack_floats
+from .record import TOP
 
 PIECE = 2048
 """Records read at a time."""

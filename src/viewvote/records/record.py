@@ -1,18 +1,17 @@
 """One sample of a run as one line of JSON: what was decided, and all that other settings can be scored from."""
 
 import json
-from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ..arrays import Float32
 from ..errors import RecordError
 from ..prediction import Evidence, Prediction, Trace, ViewTable
 from ..vote import rank_by_confidence
+from .detail import Detail, detail_of
+from .packing import pack_floats
 
 TOP = 5
 """How many classes `top5` names (fewer where there are fewer)."""
@@ -34,6 +33,7 @@ class Record:
     source_top           the student's best classes on the source view: zero-shot's top five
     group_marginal       `Evidence.group_marginal` and `group_logits`, base64 of little-endian float32
     stop                 why no more views were looked at; None for methods that always look at all
+    detail               what studies need beyond this; a line without it has no such key
     """
 
     key: str
@@ -52,6 +52,7 @@ class Record:
     source_probability: float | None = None
     group_marginal: str = ""
     group_logits: str = ""
+    detail: Detail | None = None
     tie_draw: float | None = None
     views_used: int = 0
     stop: str | None = None
@@ -63,6 +64,10 @@ class Record:
     def to_line(self) -> str:
         """The record as one line of JSON, without the line break; equal records are equal lines."""
         values = vars(self) | {"views": None if self.views is None else _view_lists(self.views)}
+        if self.detail is None:
+            del values["detail"]
+        else:
+            values["detail"] = self.detail.packed
         return json.dumps(values, separators=(",", ":"), allow_nan=False)
 
     @classmethod
@@ -70,9 +75,10 @@ class Record:
         """The record that `to_line` wrote; anything else raises RecordError."""
         try:
             raw = json.loads(line)
-            if not isinstance(raw, dict) or raw.keys() != _KEYS:
+            if not isinstance(raw, dict) or raw.keys() | {"detail"} != _KEYS:
                 raise RecordError(f"not a record: it needs exactly the keys {', '.join(sorted(_KEYS))}.")
-            views, votes = raw["views"], raw["votes"]
+            views, votes, detail = raw["views"], raw["votes"], raw.get("detail")
+            raw["detail"] = None if detail is None else Detail(dict(detail))
             raw["votes"] = None if votes is None else {int(c): count for c, count in votes.items()}
             values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in raw.items()}
             values["views"] = None if views is None else _view_table(**views)
@@ -102,6 +108,7 @@ def record_of(prediction: Prediction, *, key: str, target: int) -> Record:
         views=None if trace is None else _recorded_views(trace),
         views_used=0 if trace is None else len(trace.views),
         stop=prediction.stop,
+        detail=None if trace is None else detail_of(trace, target=int(target)),
         notes=prediction.notes,
         timings={name: round(seconds, 6) for name, seconds in prediction.timings.items()},
         **({} if evidence is None else _evidence_fields(evidence)),
@@ -121,16 +128,6 @@ def without_timings(line: str) -> str:
 def shortest(value: float) -> float:
     """The number whose repr is the shortest that still names this float32: 0.3, not 0.30000001192092896."""
     return float(str(np.float32(value)))
-
-
-def pack_floats(values: ArrayLike) -> str:
-    """Base64 of the values as little-endian float32."""
-    return b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode("ascii")
-
-
-def unpack_floats(text: str) -> Float32:
-    """The float32 values in a base64 text, flat."""
-    return np.frombuffer(b64decode(text), dtype="<f4").astype(np.float32, copy=False)
 
 
 def _votes(prediction: Prediction) -> dict[int, float] | None:

@@ -59,6 +59,7 @@ class Job:
             augment=spec.augment,
             unique_labels=False,
             evidence=True,
+            detail=spec.detail,
         )
 
 

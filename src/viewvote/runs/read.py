@@ -16,7 +16,7 @@ from .spec import RunSpec
 from .summary import Summary
 
 # What a run may differ in and still be in the same row of a table; an older version wrote batch_views.
-_NOT_SETTINGS = ("dataset", "root", "seed", "classes", "limit", "fingerprint", "device", "batch_views")
+_NOT_SETTINGS = ("dataset", "root", "seed", "classes", "limit", "fingerprint", "device", "batch_views", "detail")
 _DEFAULTS = {each.name: each.default for each in fields(RunSpec)} | {"templates": "photo"}
 FULL_SPLIT = "full split"
 

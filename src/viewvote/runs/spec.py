@@ -43,6 +43,7 @@ class RunSpec:
     limit        so many samples, evenly spaced over the dataset's order; None is all
     fingerprint  of the dataset, filled in when it is opened; a spec that has one fits no other dataset
     stop_fingerprint  of the file that `stop` names (12 hex of its sha256), filled in likewise
+    detail       also record class probabilities and boxes of views, which some studies need
     """
 
     dataset: str
@@ -67,6 +68,7 @@ class RunSpec:
     precision: Literal["auto", "fp32", "int8"] = "auto"
     fingerprint: str | None = None
     stop_fingerprint: str | None = None
+    detail: bool = False
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
@@ -96,6 +98,8 @@ class RunSpec:
         values = asdict(self)
         if self.stop_fingerprint is None:
             del values["stop_fingerprint"]  # runs without such a file are as old as the other fields
+        if not self.detail:
+            del values["detail"]  # likewise
         return sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
     def folder_name(self, dataset_name: str) -> str:
@@ -104,9 +108,9 @@ class RunSpec:
         return "-".join([*words, self.method, self.digest[:_HEX]])
 
     def to_values(self) -> dict[str, Any]:
-        """The fields as a file holds them: lists instead of tuples; what is None, and empty settings, left out."""
+        """The fields as a file holds them: lists instead of tuples; what is None, False or empty settings left out."""
         given = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
-        return {name: value for name, value in given.items() if value is not None and value != {}}
+        return {name: value for name, value in given.items() if value not in (None, {}) and value is not False}
 
     def to_toml(self) -> str:
         """The spec as a TOML file; what is None is left out."""
@@ -170,7 +174,7 @@ def _checked(name: str, value: object) -> Any:
     expected = _TYPES[name]
     if isinstance(value, int) and not isinstance(value, bool) and name in ("keep", "disagreement"):
         value = float(value)
-    if isinstance(value, bool) or not isinstance(value, expected):
+    if isinstance(value, bool) is not (expected is bool) or not isinstance(value, expected):
         wanted = getattr(expected, "__name__", str(expected)).replace(" | None", "")
         raise UsageError(f"{name} must be of type {wanted}; got {value!r}.")
     if isinstance(value, list):

@@ -44,7 +44,7 @@ def pair_counts(labels: Int64, target: int, boxes: NDArray[np.floating], *, bins
     wrong = labels != target
 
     def count(weights: NDArray[np.generic]) -> Float64:
-        return np.bincount(which, weights=weights.astype(np.float64), minlength=bins)
+        return np.asarray(np.bincount(which, weights=weights.astype(np.float64), minlength=bins), dtype=np.float64)
 
     return PairCounts(
         pairs=count(np.ones(len(which))),
