@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from . import calibrate_stop, classify, datasets, doctor, evaluate, export, listing, report, serve, statistics
+from . import calibrate_stop, classify, datasets, doctor, evaluate, export, listing, report, serve, statistics, study
 
 app = typer.Typer(
     name="viewvote",
@@ -29,6 +29,7 @@ app.add_typer(datasets.app, name="datasets", rich_help_panel=EXPERIMENTS)
 app.command(help=report.REPORT_HELP, rich_help_panel=EXPERIMENTS)(report.report)
 app.command(rich_help_panel=EXPERIMENTS)(report.metrics)
 app.command(rich_help_panel=EXPERIMENTS)(report.rescore)
+app.command(help=study.HELP, rich_help_panel=EXPERIMENTS)(study.study)
 app.command(name="calibrate-stop", help=calibrate_stop.HELP, rich_help_panel=EXPERIMENTS)(calibrate_stop.calibrate_stop)
 app.command(help=export.HELP, rich_help_panel=MODELS)(export.export)
 app.command(rich_help_panel=MODELS)(statistics.statistics)

@@ -64,11 +64,11 @@ def report(
         if runs:
             raise UsageError("--compare takes its two runs itself; leave the others out.")
         found = compare_runs(*map(load_run, compare))
-        _put(strict_json(found.to_dict()) if format == "json" else f"{found}\n", output)
+        put_text(strict_json(found.to_dict()) if format == "json" else f"{found}\n", output)
         return
     if not runs:
         raise UsageError("name the runs to report on: folders that `viewvote eval` made, or a folder of them.")
-    _put(render(build_table(load_runs(runs), layout=find_layout(layout)), format), output)
+    put_text(render(build_table(load_runs(runs), layout=find_layout(layout)), format), output)
 
 
 @guarded
@@ -117,7 +117,7 @@ def rescore(
         views=_numbers(views, int, "--views takes whole numbers") if views else (),
         ties=TIE_RULES if tie == "all" else [rule.strip() for rule in tie.split(",")],
     )
-    _put(rescored_text(chosen, rescored_rows(chosen, settings), format), output)
+    put_text(rescored_text(chosen, rescored_rows(chosen, settings), format), output)
 
 
 def _numbers(text: str, kind: Callable[[str], N], rule: str) -> list[N]:
@@ -130,7 +130,7 @@ def _numbers(text: str, kind: Callable[[str], N], rule: str) -> list[N]:
         raise UsageError(f"{rule} separated by commas; got {text!r}.") from error
 
 
-def _put(text: str, output: Path | None) -> None:
+def put_text(text: str, output: Path | None) -> None:
     """The text on standard output, or in a file."""
     from ..errors import UsageError
 

@@ -1,5 +1,6 @@
-"""Pictures of a sheet: reliability diagrams and the risk-coverage curve. Needs the `plots` extra."""
+"""Plots: a sheet's reliability diagrams and risk-coverage curve, and the parts that studies share. Needs `plots`."""
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,8 @@ from .explain import PALETTE
 SUFFIXES = (".png", ".svg", ".pdf")
 
 
-def plot_sheet(sheet: Sheet, path: Path) -> None:
-    """Write the picture of a sheet to `path`, in the format of its ending."""
+def save_plot(draw: Callable[[Any], None], path: Path, *, size: tuple[float, float]) -> None:
+    """Write what `draw` draws on a matplotlib Figure of this size in inches, in the format of the path's ending."""
     if path.suffix.lower() not in SUFFIXES:
         raise UsageError(f"a plot is written as one of {', '.join(SUFFIXES)}; got {path.name!r}.")
     try:
@@ -20,40 +21,83 @@ def plot_sheet(sheet: Sheet, path: Path) -> None:
     except ImportError as error:
         raise MissingExtraError.for_extra("plots", what="--plot") from error
 
-    panels = len(sheet.calibration) + 1
-    figure = Figure(figsize=(3.4 * panels, 3.9), layout="constrained")
-    axes = figure.subplots(1, panels, squeeze=False)[0]
-    for axis, (name, found) in zip(axes, sheet.calibration.items(), strict=False):
-        _reliability(axis, name, found)
-    _risk(axes[-1], sheet)
-    figure.suptitle(
-        f"{sheet.run.title}, {sheet.run.model}, {sheet.run.dataset}, n = {sheet.rates['top-1'].n}", fontsize=10
-    )
+    figure = Figure(figsize=size, layout="constrained")
+    draw(figure)
     try:
         figure.savefig(path, dpi=150)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}.") from error
 
 
-def _reliability(axis: Any, name: str, found: Any) -> None:
+def plot_sheet(sheet: Sheet, path: Path) -> None:
+    """Write the picture of a sheet to `path`, in the format of its ending."""
+    panels = len(sheet.calibration) + 1
+    save_plot(lambda figure: _draw_sheet(figure, sheet, panels), path, size=(3.4 * panels, 3.9))
+
+
+def _draw_sheet(figure: Any, sheet: Sheet, panels: int) -> None:
+    axes = figure.subplots(1, panels, squeeze=False)[0]
+    for axis, (name, found) in zip(axes, sheet.calibration.items(), strict=False):
+        title = f"{name}\nECE {found.ece:.3f}, unweighted {found.ece_paper:.3f}"
+        draw_reliability(axis, found, title=title)
+    _risk(axes[-1], sheet)
+    figure.suptitle(
+        f"{sheet.run.title}, {sheet.run.model}, {sheet.run.dataset}, n = {sheet.rates['top-1'].n}", fontsize=10
+    )
+
+
+def draw_reliability(axis: Any, found: Any, *, title: str, colour: str = PALETTE[0]) -> None:
     """Accuracy per bin of confidence; bars below the diagonal are over-confidence (Fig. 1b)."""
     width = found.edges[1] - found.edges[0]
     held = found.count > 0
     accuracy, count = found.accuracy[held], found.count[held]
-    bars = axis.bar(found.edges[:-1][held], accuracy, width, align="edge", color=PALETTE[0], edgecolor="white")
+    bars = axis.bar(found.edges[:-1][held], accuracy, width, align="edge", color=colour, edgecolor="white")
     for bar, n in zip(bars, count, strict=True):
         bar.set_alpha(0.3 + 0.7 * n / count.max())  # bins that hold little are faint
     axis.plot([0, 1], [0, 1], color=INK, linewidth=1, linestyle="--")
-    axis.plot(found.confidence[held], accuracy, "o", color=PALETTE[1], markersize=3)
+    axis.plot(found.confidence[held], accuracy, "o", color=INK, markersize=3)
     axis.set(
         xlim=(0, 1),
         ylim=(0, 1),
         xlabel=f"confidence ({found.count.sum()} in {len(found.count)} bins)",
         ylabel="accuracy",
     )
-    axis.set_title(f"{name}\nECE {found.ece:.3f}, unweighted {found.ece_paper:.3f}", fontsize=9)
+    axis.set_title(title, fontsize=9)
     axis.set_aspect("equal")
-    _tidy(axis)
+    tidy(axis)
+
+
+def bars_side_by_side(
+    axis: Any,
+    names: Sequence[str],
+    series: Mapping[str, Sequence[float]],
+    *,
+    colours: Sequence[str],
+    errors: Mapping[str, Sequence[tuple[float, float]]] | None = None,
+) -> None:
+    """Groups of bars, one group per name and one bar per series; `errors` are the ends of intervals."""
+    width = 0.8 / len(series)
+    for i, (label, values) in enumerate(series.items()):
+        at = [place + (i - (len(series) - 1) / 2) * width for place in range(len(names))]
+        ends = (errors or {}).get(label)
+        bounds = (
+            None
+            if ends is None
+            else [
+                [max(0.0, v - e[0]) for v, e in zip(values, ends, strict=True)],
+                [max(0.0, e[1] - v) for v, e in zip(values, ends, strict=True)],
+            ]
+        )
+        axis.bar(at, values, width, label=label, color=colours[i], yerr=bounds, error_kw={"linewidth": 0.8})
+    axis.set_xticks(
+        range(len(names)),
+        names,
+        fontsize=8,
+        rotation=20 if len(names) > 4 else 0,
+        ha="right" if len(names) > 4 else "center",
+    )
+    axis.legend(fontsize=8, frameon=False)
+    tidy(axis)
 
 
 def _risk(axis: Any, sheet: Sheet) -> None:
@@ -62,10 +106,11 @@ def _risk(axis: Any, sheet: Sheet) -> None:
     axis.set(xlim=(0, 1), ylim=(0, None), xlabel="coverage", ylabel="risk")
     axis.set_title("risk of the images answered", fontsize=9)
     axis.legend(fontsize=7, frameon=False, loc="best")
-    _tidy(axis)
+    tidy(axis)
 
 
-def _tidy(axis: Any) -> None:
+def tidy(axis: Any) -> None:
+    """Give an axis the look that all plots share: two spines, a faint grid behind."""
     axis.spines[["top", "right"]].set_visible(False)
     axis.tick_params(labelsize=7, colors=FAINT)
     axis.grid(color=GRID, linewidth=0.6)

@@ -1,1 +1,26 @@
-"""One file per table or figure of the paper that explains ZERO: pure maths over records, then what to print."""
+"""One file per table or figure of the paper that explains ZERO: pure maths over records, then a finding to print."""
+
+from collections.abc import Callable
+
+from ..registry import Entry, Registry
+from .base import Finding
+
+STUDIES: Registry[Callable[..., Finding]] = Registry(
+    "study",
+    {
+        name: Entry(f"viewvote.studies.{name.replace('-', '_')}:study", summary)
+        for name, summary in {
+            "jury": "Fig. 1a: the error of p-bar over a class's images against the expected error",
+            "overconfidence": "Fig. 1b, app. C: calibration and accuracy of source and kept views",
+            "invariance": "App. A: how often entropy minimisation leaves the argmax of p-bar as it was",
+            "risk": "App. D: the risk of p-bar and the mean risk of the views",
+            "ties": "App. E: the seven tie rules on the same views, and how often ties occur",
+            "failure": "App. F: accuracy on source and augmented images, and the most confident views",
+            "error-gap": "App. G: error gap, improvement and Spearman's coefficient over datasets",
+            "independence": "App. H: agreement and error correlation of views against their overlap",
+            "cost": "Table 3: seconds and peak memory of several methods in one interleaved run",
+        }.items()
+    },
+)
+
+__all__ = ["STUDIES", "Finding"]

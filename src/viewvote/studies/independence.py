@@ -1,9 +1,19 @@
 """App. H: are views independent voters? Agreement and error correlation of pairs of views against their overlap."""
 
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..pictures.drawing import FAINT
+from ..pictures.explain import PALETTE
+from ..pictures.plots import tidy
+from ..records.detail import Detailed, read_details
+from ..runs.read import Run
+from .base import COUNTS, NAMES, Column, Finding, Group, Options, groups
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -77,3 +87,104 @@ def resampled(counts: Float64, *, rng: np.random.Generator, resamples: int) -> F
     n = len(counts)
     weights = rng.multinomial(n, np.full(n, 1 / n), size=resamples).astype(np.float64)
     return np.asarray(np.tensordot(weights, counts, axes=1))
+
+
+RESAMPLES = 1000
+OVERLAP_BINS = 10
+COLUMNS = (
+    *NAMES,
+    Column("overlap", "overlap"),
+    Column("mean_overlap", "mean overlap", "number"),
+    Column("agreement", "agreement", "percent", "agreement_low", "agreement_high"),
+    Column("correlation", "error correlation", "number", "correlation_low", "correlation_high"),
+    Column("pairs", "pairs", "count"),
+    *COUNTS,
+)
+
+
+def study(runs: Sequence[Run], options: Options) -> Finding:
+    """Agreement and error correlation of pairs of views in bins of overlap, and over all pairs."""
+    bins = options.bins or OVERLAP_BINS
+    rows, notes = [], []
+    for group in groups(runs):
+        found = _rows(group, bins, options.seed)
+        rows += found
+        rho, kept = found[-1]["correlation"], found[-1]["kept"]
+        worth = effective_voters(kept, rho) if not np.isnan(rho) else float("nan")
+        notes.append(
+            f"{group.names['dataset']}, {group.names['model']}: errors of two views correlate by {rho:.2f}, so that "
+            f"{kept} kept views would be worth {worth:.1f} independent voters, N / (1 + (N - 1) rho)."
+        )
+    return Finding(
+        name="independence",
+        title="Dependence among views against their overlap",
+        columns=COLUMNS,
+        rows=tuple(rows),
+        notes=(
+            "All pairs of an image's views; overlap is intersection over union of their boxes. Intervals: 95%, images "
+            f"drawn again {RESAMPLES} times. Independent errors (Sec. 2.3) would have correlation 0 in every row.",
+            *notes,
+        ),
+        draw=lambda figure: _draw(figure, [row for row in rows if row["overlap"] != "all"]),
+        size=(7.2, 3.2),
+    )
+
+
+def _rows(group: Group, bins: int, seed: int) -> list[dict[str, Any]]:
+    samples = [one for run in group.runs for one in read_details(run.records, ["boxes"])]
+    counts = np.stack([_counts(one, bins) for one in samples])  # (images, 5, bins)
+    counts = np.concatenate([counts, counts.sum(axis=2, keepdims=True)], axis=2)  # and all pairs
+    total = counts.sum(axis=0)
+    draws = resampled(counts, rng=np.random.default_rng(seed), resamples=RESAMPLES)
+    agreement, correlation = _measures(total)
+    with np.errstate(invalid="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a bin may be empty in every draw
+        ends = [np.nanquantile(each, [0.025, 0.975], axis=0) for each in _measures(np.moveaxis(draws, 0, 1))]
+    names = [f"{i / bins:.2f} to {(i + 1) / bins:.2f}" for i in range(bins)] + ["all"]
+    return [
+        {
+            **group.names,
+            "overlap": name,
+            "mean_overlap": float(total[4, i] / total[0, i]),
+            "agreement": float(agreement[i]),
+            "agreement_low": float(ends[0][0][i]),
+            "agreement_high": float(ends[0][1][i]),
+            "correlation": float(correlation[i]),
+            "correlation_low": float(ends[1][0][i]),
+            "correlation_high": float(ends[1][1][i]),
+            "pairs": int(total[0, i]),
+            "kept": len(samples[0].kept),
+            "n": len(samples) // len(group.runs),
+            "seeds": len(group.runs),
+        }
+        for i, name in enumerate(names)
+        if total[0, i]
+    ]
+
+
+def _counts(one: Detailed, bins: int) -> Float64:
+    return pair_counts(np.array(one.labels), one.target, one.arrays["boxes"].reshape(-1, 4), bins=bins).stacked
+
+
+def _measures(sums: Float64) -> tuple[Float64, Float64]:
+    """Agreement and error correlation from sums (5, ...)."""
+    with np.errstate(invalid="ignore"):
+        return sums[1] / sums[0], error_correlation(sums[0], sums[2], sums[3])
+
+
+def _draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Agreement and error correlation over overlap, with intervals."""
+    names = list(dict.fromkeys((row["dataset"], row["model"]) for row in rows))
+    for axis, what in zip(figure.subplots(1, 2), ("agreement", "correlation"), strict=True):
+        for i, name in enumerate(names):
+            shown = [row for row in rows if (row["dataset"], row["model"]) == name]
+            x = [row["mean_overlap"] for row in shown]
+            colour = PALETTE[i % len(PALETTE)]
+            axis.plot(x, [row[what] for row in shown], "o-", color=colour, markersize=3, label=name[0])
+            ends = [[row[f"{what}_{end}"] for row in shown] for end in ("low", "high")]
+            axis.fill_between(x, *ends, color=colour, alpha=0.2, linewidth=0)
+        axis.set(xlabel="overlap of two views (IoU)", xlim=(0, 1))
+        axis.set_ylabel({"agreement": "share that agree", "correlation": "error correlation"}[what], fontsize=8)
+        axis.axhline(0, color=FAINT, linewidth=0.6)
+        tidy(axis)
+        axis.legend(fontsize=7, frameon=False)

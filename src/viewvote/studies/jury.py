@@ -1,11 +1,20 @@
 """Fig. 1a: does p-bar over the images of a class err less often than the model does on them? With Condorcet's curve."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from math import exp, lgamma, log
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..metrics.means import Mean, mean_of
+from ..pictures.explain import PALETTE
+from ..pictures.plots import bars_side_by_side, tidy
+from ..records.detail import read_details
+from ..runs.read import Run
+from .base import COUNTS, NAMES, Column, Finding, Group, Options, groups
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -70,3 +79,86 @@ def class_errors(probabilities: Iterable[NDArray[np.floating]], targets: Iterabl
         expected=np.array([counts[c][1] / counts[c][0] for c in labels]),
         marginal=np.array([float(sums[c].argmax() != c) for c in labels]),
     )
+
+
+COLUMNS = (
+    *NAMES,
+    Column("expected", "expected error", "percent", "expected_low", "expected_high"),
+    Column("marginal", "error of p-bar", "percent", "marginal_low", "marginal_high"),
+    Column("difference", "difference", "points", "difference_low", "difference_high"),
+    Column("majority", "majority formula", "percent"),
+    Column("bounded", "classes where p-bar errs no more", "percent"),
+    Column("classes", "classes", "count"),
+    *COUNTS,
+)
+SHOWN = tuple(range(1, 66, 2))
+
+
+def study(runs: Sequence[Run], options: Options) -> Finding:
+    """The error of p-bar over each class's images against the model's error on them, averaged over classes."""
+    del options
+    found = [(group, _of_run(group.runs[0])) for group in groups(runs)]
+    rows = tuple({**group.names, **_row(errors)} for group, errors in found)
+    several = [g.names["dataset"] for g, _ in found if len(g.runs) > 1]
+    return Finding(
+        name="jury",
+        title="Error of p-bar over the images of a class against the expected error",
+        columns=COLUMNS,
+        rows=rows,
+        notes=(
+            "Errors in %, each class counting the same, with 95% intervals over classes. p-bar is the mean of the "
+            "source views' probabilities over all images of one class (Sec. 2.3). The majority formula is the mean "
+            "over classes of eq:cumMajErr for as many independent images.",
+            "A class with one image has p-bar and expected error alike: it takes several images per class.",
+            *(
+                (f"The source view does not depend on the seed; one seed is shown of {', '.join(several)}.",)
+                if several
+                else ()
+            ),
+        ),
+        draw=lambda figure: _draw(figure, found, rows),
+        size=(7.6, 3.4),
+    )
+
+
+def _of_run(run: Run) -> ClassErrors:
+    samples = list(read_details(run.records, ["source"]))
+    return class_errors((one.arrays["source"] for one in samples), (one.target for one in samples))
+
+
+def _row(errors: ClassErrors) -> dict[str, Any]:
+    expected, marginal = mean_of(errors.expected), mean_of(errors.marginal)
+    difference = mean_of(errors.marginal - errors.expected)
+    return {
+        "n": int(errors.images.sum()),
+        "classes": len(errors.label),
+        "seeds": 1,
+        **{f"expected{end}": value for end, value in _ends(expected)},
+        **{f"marginal{end}": value for end, value in _ends(marginal)},
+        **{f"difference{end}": value for end, value in _ends(difference)},
+        "majority": float(errors.majority.mean()),
+        "bounded": float((errors.marginal <= errors.expected).mean()),
+    }
+
+
+def _ends(mean: Mean) -> list[tuple[str, float]]:
+    return [("", mean.value), ("_low", mean.low), ("_high", mean.high)]
+
+
+def _draw(figure: Any, found: Sequence[tuple[Group, ClassErrors]], rows: Sequence[Mapping[str, Any]]) -> None:
+    """The bars of Fig. 1a, and Condorcet's curves at the datasets' expected errors."""
+    bars, curves = figure.subplots(1, 2, width_ratios=[1.2, 1])
+    series = {"expected error": [row["expected"] for row in rows], "error of p-bar": [row["marginal"] for row in rows]}
+    errors = {
+        "expected error": [(row["expected_low"], row["expected_high"]) for row in rows],
+        "error of p-bar": [(row["marginal_low"], row["marginal_high"]) for row in rows],
+    }
+    names = [group.names["dataset"] for group, _ in found]
+    bars_side_by_side(bars, names, series, colours=(PALETTE[0], PALETTE[1]), errors=errors)
+    bars.set_ylabel("error", fontsize=8)
+    for colour, name, row in zip(cycle(PALETTE), names, rows):
+        curve = condorcet_curve(row["expected"], SHOWN)
+        curves.plot(SHOWN, curve, color=colour, label=f"{name}, error {row['expected']:.2f}")
+    curves.set(xlabel="independent voters", ylabel="error of their majority", ylim=(0, 1), xlim=(1, SHOWN[-1]))
+    curves.legend(fontsize=7, frameon=False)
+    tidy(curves)

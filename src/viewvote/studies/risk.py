@@ -1,9 +1,20 @@
 """App. D: the risk of p-bar is at most the mean risk of the views, for squared error and for any norm."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..metrics.accuracy import over_seeds
+from ..metrics.means import mean_of
+from ..pictures.explain import PALETTE
+from ..pictures.plots import bars_side_by_side
+from ..records.detail import read_details
+from ..runs.read import Run
+from .base import COUNTS, NAMES, Column, Finding, Group, Options, groups
 
 Float64 = NDArray[np.float64]
 LOSSES = ("squared", "euclidean", "absolute")
@@ -45,3 +56,86 @@ def image_risks(
         marginal={name: float(loss(name, at, square)) for name in LOSSES},
         views={name: float(loss(name, view_target, view_square).mean()) for name in LOSSES},
     )
+
+
+COLUMNS = (
+    *NAMES,
+    Column("over", "p-bar over"),
+    Column("loss", "loss"),
+    Column("marginal", "risk of p-bar", "number", "marginal_low", "marginal_high"),
+    Column("views", "mean risk of the views", "number", "views_low", "views_high", "views_std"),
+    Column("holds", "images where it is no larger", "percent"),
+    *COUNTS,
+)
+ROUNDING = 1e-6
+"""Probabilities are recorded in float32: equal risks may differ by this much."""
+
+
+def study(runs: Sequence[Run], options: Options) -> Finding:
+    """The risk of p-bar and the mean risk of the views, over all views and over the kept ones."""
+    del options
+    rows = tuple(row for group in groups(runs) for row in _rows(group))
+    return Finding(
+        name="risk",
+        title="Risk of p-bar and mean risk of the views",
+        columns=COLUMNS,
+        rows=rows,
+        notes=(
+            "Means over images with 95% intervals. squared: ||y - p||^2; euclidean: its root; absolute: ||y - p||_1, "
+            "which is linear in p, so that both risks are the same number (App. D's bound holds with equality).",
+        ),
+        draw=lambda figure: _draw(figure, rows),
+        size=(6.6, 3.2),
+    )
+
+
+def _rows(group: Group) -> list[dict[str, Any]]:
+    seeds = [_of_run(run) for run in group.runs]
+    rows = []
+    for over, name in product(("all views", "kept views"), LOSSES):
+        pairs = [np.array([(r.marginal[name], r.views[name]) for r in seed[over]]) for seed in seeds]
+        marginal, views = mean_of(pairs[0][:, 0]), mean_of(pairs[0][:, 1])
+        rows.append(
+            {
+                **group.names,
+                "over": over,
+                "loss": name,
+                "marginal": float(np.mean([p[:, 0].mean() for p in pairs])),
+                "marginal_low": marginal.low,
+                "marginal_high": marginal.high,
+                "views": float(np.mean([p[:, 1].mean() for p in pairs])),
+                "views_low": views.low,
+                "views_high": views.high,
+                "views_std": over_seeds([float(p[:, 1].mean()) for p in pairs]).std,
+                "holds": float(np.mean([(p[:, 0] <= p[:, 1] + ROUNDING).mean() for p in pairs])),
+                "n": marginal.n,
+                "seeds": len(seeds),
+            }
+        )
+    return rows
+
+
+def _of_run(run: Run) -> dict[str, list[Risks]]:
+    found: dict[str, list[Risks]] = {"all views": [], "kept views": []}
+    for one in read_details(run.records, ["kept", "every", "target", "square"]):
+        kept, a = list(one.kept), one.arrays
+        every = image_risks(a["every"], one.target, view_target=a["target"], view_square=a["square"])
+        some = image_risks(a["kept"], one.target, view_target=a["target"][kept], view_square=a["square"][kept])
+        found["all views"].append(every)
+        found["kept views"].append(some)
+    return found
+
+
+def _draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+    """The squared risks of each dataset, over all views and over the kept ones."""
+    for axis, over in zip(figure.subplots(1, 2, sharey=True), ("all views", "kept views"), strict=True):
+        shown = [row for row in rows if (row["over"], row["loss"]) == (over, "squared")]
+        series = {"p-bar": [row["marginal"] for row in shown], "mean of the views": [row["views"] for row in shown]}
+        ends = {
+            "p-bar": [(row["marginal_low"], row["marginal_high"]) for row in shown],
+            "mean of the views": [(row["views_low"], row["views_high"]) for row in shown],
+        }
+        names = [row["dataset"] for row in shown]
+        bars_side_by_side(axis, names, series, colours=(PALETTE[1], PALETTE[0]), errors=ends)
+        axis.set_title(over, fontsize=9)
+        axis.set_ylabel("squared risk", fontsize=8)

@@ -1,0 +1,58 @@
+"""`viewvote study`: the paper's analyses from runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .completion import offering
+from .guard import guarded
+
+NAMES = ("jury", "overconfidence", "invariance", "risk", "ties", "failure", "error-gap", "independence", "cost")
+FORMATS = ("md", "latex", "csv", "json")
+
+HELP = """The paper's analyses from runs: a table with n, seeds and intervals, and a plot.
+
+[bold]Examples[/bold]
+
+  viewvote study overconfidence runs/ --plot figure-1b.pdf
+
+  viewvote study jury runs/pets-* --format latex
+
+  viewvote study invariance runs/imagenet-a-*-tpt-* --by entropy
+
+Overconfidence, ties, failure and error-gap read any run of zero with all its views. Jury, risk and independence need
+`viewvote eval --detail`; invariance needs `--method tpt --set record_marginal=true`; cost runs the specs again.
+"""
+
+
+@guarded
+def study(
+    name: Annotated[str, typer.Argument(metavar="NAME", help=" | ".join(NAMES), autocompletion=offering(NAMES))],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Runs, or folders of runs.")],
+    format: Annotated[  # noqa: A002
+        str, typer.Option(help=" | ".join(FORMATS), autocompletion=offering(FORMATS))
+    ] = "md",
+    plot: Annotated[Path | None, typer.Option(help="Draw to this PNG, SVG or PDF.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Write to this file instead of standard output.")] = None,
+    keep: Annotated[float, typer.Option(help="Share of views in the augmented dataset (the paper's is TPT's).")] = 0.1,
+    bins: Annotated[int | None, typer.Option(min=1, help="Bins of confidence, entropy or overlap.")] = None,
+    by: Annotated[str | None, typer.Option(help="invariance: entropy, for bins of it.")] = None,
+    images: Annotated[int, typer.Option(min=1, help="failure: images shown; cost: images measured.")] = 3,
+) -> None:
+    """The paper's analyses from runs."""
+    from ..registry import unknown_name
+    from ..runs.read import load_runs
+    from ..studies import STUDIES
+    from ..studies.base import Options
+    from ..studies.text import FORMATS as TEXTS
+    from .report import put_text
+
+    if format not in FORMATS:
+        raise unknown_name("format", format, FORMATS)
+    finding = STUDIES.get(name)(load_runs(runs), Options(keep=keep, bins=bins, by=by, images=images))
+    if plot is not None and finding.draw is not None:
+        from ..pictures.plots import save_plot
+
+        save_plot(finding.draw, plot, size=finding.size)
+    put_text(TEXTS[format](finding), output)
