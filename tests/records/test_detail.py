@@ -85,7 +85,7 @@ def folder(summary):
 def test_records_without_them_are_refused_with_the_command_that_records_them(runs):
     with pytest.raises(UsageError, match=r"eval \.\.\. --detail"):
         list(read_details(folder(runs[0]), ["source"]))
-    with pytest.raises(UsageError, match="record_marginal=true"):
+    with pytest.raises(UsageError, match="record_marginal=True"):
         list(read_details(folder(runs[1]), ["before"]))
 
 

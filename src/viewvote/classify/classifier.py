@@ -224,7 +224,7 @@ class Classifier:
             draw_views=drawer.draw_views if isinstance(drawer, DrawsViews) and drawer.draws_views else None,
         )
 
-    def _setup(self) -> Setup:
+    def setup(self) -> Setup:
         """What the classifier knows apart from the images."""
         teacher = None
         if self.teacher is not None and self.teacher_head is not None:
@@ -248,13 +248,13 @@ class Classifier:
 
     def task(self, sample: Sample, *, ends: Sequence[int] | None = None) -> ImageTask:
         """A prepared image as a task of a scheduler; `ends` are other rounds than `round_ends` to look in."""
-        return ImageTask(sample, self._setup(), ends=self.round_ends if ends is None else ends)
+        return ImageTask(sample, self.setup(), ends=self.round_ends if ends is None else ends)
 
     def _answers(
         self, samples: Iterable[Sample | ViewvoteError], *, batch_views: int
     ) -> Iterator[Prediction | ViewvoteError]:
         """The predictions of prepared samples, in order; the error of one does not stop the others."""
-        ends, setup = self.round_ends, self._setup()
+        ends, setup = self.round_ends, self.setup()
         tasks: Iterator[ImageTask | Settled[Prediction | ViewvoteError]] = (
             ImageTask(one, setup, ends=ends) if isinstance(one, Sample) else Settled(one) for one in samples
         )

@@ -20,7 +20,7 @@ HELP = """Evaluate a model and a method on datasets. Killed at any moment, the s
 
   viewvote eval --dataset imagenet-a --model open_clip:ViT-B-16/openai --seeds 0,1,2
 
-  viewvote eval --dataset fine-grained --method zero --limit 500 --format json
+  viewvote eval --dataset fine-grained --method zero,zero-shot,marginal --limit 500 --format json
 
   viewvote eval --spec run.toml --engine ray --actors 8 --gpus-per-actor 0.5
 """

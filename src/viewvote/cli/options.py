@@ -72,7 +72,7 @@ MethodOption = Annotated[
     T,
     typer.Option(
         metavar="NAME",
-        help="Method; `viewvote methods` lists them.",
+        help="Method; `viewvote methods` lists them. eval takes several: zero,zero-shot.",
         show_default="zero",
         autocompletion=offer_methods,
         rich_help_panel=VOTE,

@@ -15,11 +15,12 @@ from ..runs.engines.local import LocalEngine
 from ..runs.plan import open_datasets, override_plan, read_plan
 from ..runs.spec import KEYS
 from ..runs.summary import Summary
+from ..runs.together import run_together, shared_passes
 from .evaluate import EvalOptions
 from .guard import complain
 from .printing import print_json
 from .progress import watching
-from .values import read_seeds, read_settings, read_views
+from .values import read_names, read_seeds, read_settings, read_views
 
 
 def write_summaries(asked: EvalOptions) -> int:
@@ -32,19 +33,22 @@ def write_summaries(asked: EvalOptions) -> int:
         _print_notes(datasets.values())
     engine = _engine(asked)
     done = []
-    for spec in specs:
+    for together in shared_passes(specs) if asked.engine == "local" else [[spec] for spec in specs]:
         with watching(quiet=asked.quiet) as watch, redirect_stdout(sys.stderr):  # where Ray and hubs print something
-            summary = run(
-                spec,
-                out=asked.out,
-                engine=engine,
-                retry_errors=asked.retry_errors,
-                watch=watch,
-                log_file=asked.log_file,
-                dataset=datasets[spec.dataset],
-            )
-        done.append(summary)
-        _print_summary(summary, table=asked.format == "table", quiet=asked.quiet)
+            same: Any = {
+                "out": asked.out,
+                "retry_errors": asked.retry_errors,
+                "watch": watch,
+                "log_file": asked.log_file,
+                "dataset": datasets[together[0].dataset],
+            }
+            if len(together) > 1:
+                summaries = run_together(together, threads=asked.threads, **same)
+            else:
+                summaries = [run(together[0], engine=engine, **same)]
+        for summary in summaries:
+            done.append(summary)
+            _print_summary(summary, table=asked.format == "table", quiet=asked.quiet)
     if asked.format == "json":
         print_json([summary.to_dict() for summary in done])
     return 1 if any(summary.errors for summary in done) else 0
@@ -57,6 +61,8 @@ def given_values(asked: EvalOptions) -> dict[str, Any]:
         "views": None if asked.views is None else read_views(asked.views),
         "settings": read_settings(asked.settings) if asked.settings else None,
         "seeds": None if asked.seeds is None else read_seeds(asked.seeds),
+        "model": None if asked.model is None else read_names(asked.model),
+        "method": None if asked.method is None else read_names(asked.method),
     }
     return {name: value for name, value in values.items() if value is not None}
 

@@ -35,6 +35,14 @@ def read_seeds(seeds: str) -> list[int]:
         raise UsageError(f"--seeds are whole numbers separated by commas, such as 0,1,2; got {seeds!r}.") from error
 
 
+def read_names(names: str) -> str | list[str]:
+    """The value of --method or --model: one name, or several separated by commas."""
+    found = [name.strip() for name in names.split(",")]
+    if not all(found):
+        raise UsageError(f"names are separated by single commas, such as zero,marginal; got {names!r}.")
+    return found[0] if len(found) == 1 else found
+
+
 def read_labels(labels: str | None, labels_file: Path | None) -> list[str]:
     """The labels of --labels (separated by commas) or of --labels-file; UsageError unless one of them is given."""
     from ..labels import files, names

@@ -19,8 +19,8 @@ HOW = {
     "target": "viewvote eval ... --detail",
     "square": "viewvote eval ... --detail",
     "boxes": "viewvote eval ... --detail",
-    "before": "viewvote eval ... --method tpt --set record_marginal=true",
-    "after": "viewvote eval ... --method tpt --set record_marginal=true",
+    "before": "viewvote eval ... --method tpt --set record_marginal=True",
+    "after": "viewvote eval ... --method tpt --set record_marginal=True",
 }
 """The command that records each array."""
 

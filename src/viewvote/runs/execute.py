@@ -133,13 +133,17 @@ class _Execution:
                 yield from (record for _, record in results)
 
     def _settle(self, environment: Environment) -> None:
-        """Write down the environment and the dataset's name, or log what changed; other weights are an error."""
-        before = self.folder.read_environment()
-        if before is None:
-            self.folder.write_environment(environment, dataset_name=self.job.dataset.name)
-            return
-        for change in differences(before, environment):
-            logger.info("differs from environment.json: %s", change)
+        settle_environment(self.folder, self.job, environment)
+
+
+def settle_environment(folder: RunFolder, job: Job, environment: Environment) -> None:
+    """Write down the environment and the dataset's name, or log what changed; other weights are an error."""
+    before = folder.read_environment()
+    if before is None:
+        folder.write_environment(environment, dataset_name=job.dataset.name)
+        return
+    for change in differences(before, environment):
+        logger.info("differs from environment.json: %s", change)
 
 
 def _check_replay(record: Record, recorded: str | None) -> None:

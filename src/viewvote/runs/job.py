@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..classify.classifier import Classifier
 from ..datasets import CATALOG, Dataset, open_dataset
-from ..encoders import LoadOptions
+from ..encoders import Encoder, LoadOptions
 from ..errors import UsageError
 from ..methods import Method, StreamingMethod
 from ..methods.settings import build_method
@@ -40,12 +40,12 @@ class Job:
         keep = {} if self.spec.keep is None else {"keep": self.spec.keep}
         return build_method(self.spec.method, {**self.spec.settings, **keep})
 
-    def classifier(self, *, threads: int = 0) -> Classifier:
-        """The classifier, its model loaded."""
+    def classifier(self, *, threads: int = 0, encoder: Encoder | None = None) -> Classifier:
+        """The classifier; its model is loaded, unless an `encoder` that was loaded from the same spec is given."""
         spec = self.spec
         n_views, stop = asked_views(spec.views, stop=spec.stop, disagreement=spec.disagreement)
         return Classifier(
-            spec.model,
+            spec.model if encoder is None else encoder,
             labels=self.dataset.class_names,
             method=self.method,
             n_views=n_views,

@@ -1,11 +1,13 @@
-"""From what the user asks, one spec per run: suites become their datasets, lists of seeds one run each."""
+"""From what the user asks, one spec per run: suites become their datasets; seeds, models and methods one run each."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ..datasets import SUITES, Dataset, use_cards
 from ..errors import UsageError
+from ..methods import METHODS
 from .job import dataset_of, place_of
 from .spec import KEYS, NO_DATASET, RunSpec, check_keys, parse_toml
 
@@ -35,7 +37,10 @@ def override_plan(file: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str
 
 
 def plan_runs(values: Mapping[str, Any]) -> list[RunSpec]:
-    """The runs that a RunSpec's values ask for; here `dataset` may be a suite or a list, and `seeds` a list."""
+    """The runs that a RunSpec's values ask for; here `dataset` may be a suite or a list, and `seeds` a list.
+
+    `model` and `method` may be lists too. Of several methods each takes those settings that it knows.
+    """
     use_cards()
     check_keys(values, [*KEYS, "seeds"])
     rest = dict(values)
@@ -53,9 +58,39 @@ def plan_runs(values: Mapping[str, Any]) -> list[RunSpec]:
     names = dict.fromkeys(dataset for name in given for dataset in _datasets(name))
     if isinstance(rest.get("classes"), str):
         rest["classes"] = place_of(rest["classes"])
+    models, methods = _several(rest, "model"), _several(rest, "method")
+    asked = [_for_method(rest, method, methods) for method in methods]
     return [
-        RunSpec.from_values({**rest, "dataset": name, "seed": seed}) for name in names for seed in dict.fromkeys(seeds)
+        RunSpec.from_values({**values, "dataset": name, "seed": seed, **({"model": model} if model else {})})
+        for name in names
+        for model in models
+        for seed in dict.fromkeys(seeds)
+        for values in asked
     ]
+
+
+def _several(values: dict[str, Any], key: str) -> list[str | None]:
+    """The names under a key that may be one or a list, taken out of the values; [None] where there is none."""
+    given = values.pop(key, None)
+    names = given if isinstance(given, list) else [given]
+    if not names or not all(name is None or (isinstance(name, str) and name) for name in names):
+        raise UsageError(f"{key} must be a name, or a list of names; got {given!r}.")
+    return list(dict.fromkeys(names))
+
+
+def _for_method(values: Mapping[str, Any], method: str | None, methods: Sequence[str | None]) -> dict[str, Any]:
+    """The values for one of the methods; where there are several, without the settings that only others know."""
+    out = {**values, **({"method": method} if method else {})}
+    if method is None or len(methods) == 1:
+        return out
+    known = {name: {field.name for field in fields(cast("Any", METHODS.get(name)))} for name in methods if name}
+    for key in [*values.get("settings", {}), *(["keep"] if "keep" in values else [])]:
+        if not any(key in names for names in known.values()):
+            raise UsageError(f"none of the methods {', '.join(known)} has a setting {key!r}.")
+    out["settings"] = {key: value for key, value in values.get("settings", {}).items() if key in known[method]}
+    if "keep" not in known[method]:
+        out.pop("keep", None)
+    return out
 
 
 def open_datasets(specs: Iterable[RunSpec]) -> dict[str, Dataset]:
