@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from viewvote.metrics.means import mean_of
+from viewvote.metrics.means import mean_of, share_of
 
 
 def test_the_interval_by_hand():
@@ -16,3 +16,10 @@ def test_the_interval_by_hand():
 def test_a_single_image_has_no_interval_and_none_no_mean():
     assert np.isnan(mean_of([1.0]).low)
     assert np.isnan(mean_of([]).value)
+
+
+def test_the_interval_of_shares_ends_at_none_and_all():
+    found = share_of([1.0, 1.0, 0.5])
+    assert (found.value, found.high) == (pytest.approx(5 / 6), 1.0)
+    assert found.low == mean_of([1.0, 1.0, 0.5]).low
+    assert np.isnan(share_of([1.0]).low)

@@ -33,7 +33,7 @@ def found(tmp_path, layout="nds", **spec):
         ({"model": f"maple:w.pth@{B16}", "method": "tpt"}, "nds", "TPT, MaPLe"),
         ({"model": f"coop:w.pth@{B16}"}, "nds_coop", "Zero, CoOp"),
         (
-            {"model": B16, "teacher": L14, "method": "rlcf", "settings": {"tune": "image"}},
+            {"model": B16, "teacher": L14, "method": "rlcf", "settings": {"tune": "image", "prefix": "a_photo_of_a"}},
             "nds",
             "RLCF t=3 image, CLIP-ViT-B-16 + CLIP-ViT-L-14",
         ),
@@ -51,10 +51,10 @@ def test_the_same_experiment_is_found(tmp_path, spec, table, title):
         ({"model": B16, "views": 32}, "the number of views (32)"),
         ({"model": B16, "keep": 0.5}, "keep (0.5)"),
         ({"model": B16, "templates": "a {}."}, "the templates (a {}.)"),
-        ({"model": B16, "settings": {"tie": "random"}}, "the method's settings ({'tie': 'random'})"),
-        ({"model": B16, "augment": "augmix"}, "the views (augmix)"),
+        ({"model": B16, "settings": {"tie": "random"}}, "the method's settings (tie random)"),
+        ({"model": B16, "augment": "augmix"}, "the augmentation (augmix)"),
         ({"model": B16, "precision": "int8"}, "the precision (int8)"),
-        ({"model": B16, "teacher": "pocket"}, f"the model ({B16} -> pocket)"),
+        ({"model": B16, "teacher": "pocket"}, "the teacher (pocket)"),
     ],
 )
 def test_what_is_different_is_said(tmp_path, spec, difference):

@@ -8,11 +8,13 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from tests.report.run_folders import answers, odd_table, write_run
+from tests.report.run_folders import answers, odd_table, voted, write_run
 from viewvote.datasets import suite
 from viewvote.errors import UnknownNameError, UsageError
+from viewvote.metrics.rescore import Setting, rescore
 from viewvote.rates import wilson_interval
 from viewvote.records.record import failed_record
+from viewvote.report.derived import derived_runs
 from viewvote.report.formats.render import FORMATS, render
 from viewvote.report.layouts import find_layout
 from viewvote.report.table import build_table
@@ -69,7 +71,7 @@ def test_reproduced_is_a_full_split_of_the_same_experiment_with_the_published_va
     first, pocket = table_of(tmp_path).rows
     assert first.cells["imagenet-a"].verdict == "reproduced"
     assert first.cells["imagenet-r"].verdict == "differs by -27.22"
-    assert first.cells["imagenet-v2"].verdict == "not the full split: no comparison"
+    assert first.cells["imagenet-v2"].verdict == "subset"
     assert pocket.cells["imagenet-a"].verdict == "another experiment"
 
 
@@ -207,3 +209,32 @@ def test_the_published_row_follows_ours(tmp_path):
         "| paper: Zero, CLIP-ViT-B-16 | 69.31 ±0.13 | 59.61 ±0.19 | 64.16 ±0.03 | 77.22 ±0.05 | 48.40 ±0.07 "
         "| 63.74 | 62.35 |"
     )
+
+
+def test_maples_three_weight_files_are_seeds_of_one_row(tmp_path):
+    for i, right in enumerate((60, 62, 64)):
+        name = f"maple:maple_seed{i + 1}.pth@{B16}"
+        write_run(tmp_path / str(i), answers(right, 100 - right), dataset="imagenet-a", model=name, seed=i)
+    (row,) = table_of(tmp_path).rows
+    assert row.model == f"maple:*@{B16}"
+    cell = row.cells["imagenet-a"]
+    assert (cell.seeds.seeds, cell.seeds.std, cell.rate.value) == (3, pytest.approx(0.02), pytest.approx(0.62))
+    assert (row.match.title, row.match.differences) == ("Zero, MaPLe", ())
+
+
+def test_rescored_results_enter_a_table_as_rows_of_their_own(tmp_path):
+    write_run(tmp_path / "a", voted(40), dataset="imagenet-a", model=B16, views=12)
+    runs = load_runs([tmp_path])
+    table = build_table([*runs, *derived_runs(runs, ["zero-shot", "keep=0.1"])], layout=find_layout("nds"))
+    assert [row.title for row in table.rows] == ["zero (views 12)", "zero-shot (views 12)", "zero (views 12, keep 0.1)"]
+    plain, strict = (row.cells["imagenet-a"] for row in table.rows[1:])
+    for cell, setting in ((plain, None), (strict, Setting(12, 0.1))):
+        (scored,) = rescore(runs[0].records, [setting])
+        assert (cell.rate.value, cell.rate.n) == (pytest.approx(scored.correct.mean()), 40)
+    assert np.isnan(strict.top5.value)
+    assert plain.top5.value >= plain.rate.value
+    assert table.rows[1].match.title == "Zero-Shot, CLIP-ViT-B-16"
+    assert "left out" not in " ".join(table.notes)
+    assert derived_runs(runs, ["keep=0.3"]) == []
+    with pytest.raises(UsageError, match="keep=SHARE"):
+        derived_runs(runs, ["keep"])

@@ -90,6 +90,14 @@ class EvalOptions:
             metavar="FILE", help="A TOML file of these settings; options override it.", rich_help_panel=opt.ASK
         ),
     ] = None
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="paper|ROW",
+            help="What the authors of each method ran: paper, or a row of the paper's tables such as rlcf-t3-image.",
+            rich_help_panel=opt.ASK,
+        ),
+    ] = None
     model: opt.ModelOption[str | None] = None
     teacher: opt.TeacherOption = None
     device: opt.DeviceOption[str | None] = None

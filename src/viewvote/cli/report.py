@@ -46,12 +46,16 @@ def report(
     compare: Annotated[
         tuple[Path, Path] | None, typer.Option(metavar="A B", help="Whether the difference of two runs is real.")
     ] = None,
+    rescored: Annotated[
+        str | None, typer.Option(help="Also rows scored from the runs of zero: zero-shot, keep=0.1 (commas).")
+    ] = None,
     output: Output = None,
 ) -> None:
     """The paper's tables from runs."""
     from ..errors import UsageError
     from ..registry import unknown_name
     from ..report.compare import compare as compare_runs
+    from ..report.derived import derived_runs
     from ..report.formats.render import render
     from ..report.formats.strict_json import strict_json
     from ..report.layouts import find_layout
@@ -63,12 +67,15 @@ def report(
     if compare is not None:
         if runs:
             raise UsageError("--compare takes its two runs itself; leave the others out.")
-        found = compare_runs(*map(load_run, compare))
-        put_text(strict_json(found.to_dict()) if format == "json" else f"{found}\n", output)
+        compared = compare_runs(*map(load_run, compare))
+        put_text(strict_json(compared.to_dict()) if format == "json" else f"{compared}\n", output)
         return
     if not runs:
         raise UsageError("name the runs to report on: folders that `viewvote eval` made, or a folder of them.")
-    put_text(render(build_table(load_runs(runs), layout=find_layout(layout)), format), output)
+    found = load_runs(runs)
+    if rescored:
+        found = [*found, *derived_runs(found, [part.strip() for part in rescored.split(",")])]
+    put_text(render(build_table(found, layout=find_layout(layout)), format), output)
 
 
 @guarded

@@ -13,7 +13,7 @@ from ..runs import plan_runs, run
 from ..runs.engines.base import Engine
 from ..runs.engines.local import LocalEngine
 from ..runs.plan import open_datasets, override_plan, read_plan
-from ..runs.spec import KEYS
+from ..runs.spec import KEYS, RunSpec
 from ..runs.summary import Summary
 from ..runs.together import run_together, shared_passes
 from .evaluate import EvalOptions
@@ -26,8 +26,7 @@ from .values import read_names, read_seeds, read_settings, read_views
 def write_summaries(asked: EvalOptions) -> int:
     """Run what is asked and print the summaries; returns the exit code, 1 where an image could not be used."""
     use_cards(asked.dataset_cards)
-    file = {} if asked.spec is None else read_plan(asked.spec)
-    specs = plan_runs(override_plan(file, given_values(asked)))
+    specs = _planned(asked)
     datasets = open_datasets(specs)  # all of them before the first run: a missing one must not show up hours later
     if not asked.quiet:
         _print_notes(datasets.values())
@@ -52,6 +51,18 @@ def write_summaries(asked: EvalOptions) -> int:
     if asked.format == "json":
         print_json([summary.to_dict() for summary in done])
     return 1 if any(summary.errors for summary in done) else 0
+
+
+def _planned(asked: EvalOptions) -> list[RunSpec]:
+    """The runs that are asked for; a preset fills in what neither the options nor the spec file give."""
+    values = override_plan({} if asked.spec is None else read_plan(asked.spec), given_values(asked))
+    if asked.preset is None:
+        return plan_runs(values)
+    from ..report.presets import preset_values, with_preset
+
+    row = preset_values(asked.preset)
+    settings = {**row.get("settings", {}), **values.get("settings", {})}
+    return with_preset(plan_runs({**row, **values, "settings": settings}), given=values)
 
 
 def given_values(asked: EvalOptions) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .accuracy import Z
+from ..rates import Z
 
 
 @dataclass(frozen=True)
@@ -25,3 +25,10 @@ def mean_of(values: ArrayLike) -> Mean:
     value = float(found.mean()) if n else float("nan")
     half = Z * float(found.std(ddof=1)) / n**0.5 if n > 1 else float("nan")
     return Mean(value, value - half, value + half, n)
+
+
+def share_of(values: ArrayLike) -> Mean:
+    """`mean_of` of shares between 0 and 1, its interval cut off there."""
+    found = mean_of(values)
+    low, high = float(np.clip(found.low, 0.0, 1.0)), float(np.clip(found.high, 0.0, 1.0))
+    return Mean(found.value, low, high, found.n)

@@ -113,5 +113,7 @@ def tidy(axis: Any) -> None:
     """Give an axis the look that all plots share: two spines, a faint grid behind."""
     axis.spines[["top", "right"]].set_visible(False)
     axis.tick_params(labelsize=7, colors=FAINT)
+    axis.xaxis.label.set_size(8)
+    axis.yaxis.label.set_size(8)
     axis.grid(color=GRID, linewidth=0.6)
     axis.set_axisbelow(True)

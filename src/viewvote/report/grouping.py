@@ -19,11 +19,17 @@ def group_runs(runs: Sequence[Run]) -> Groups:
     """The runs by settings and dataset; of a cell's runs only those over the most samples are shown."""
     rows: dict[str, dict[str, list[Run]]] = {}
     for run in runs:
-        settings = repr(sorted(run.settings.items(), key=str))
+        settings = repr(sorted((run.settings | {"model": shared_model(run)}).items(), key=str))
         rows.setdefault(settings, {}).setdefault(run.dataset, []).append(run)
     shown = tuple({name: _largest(cell) for name, cell in row.items()} for row in rows.values())
-    chosen = {run.path for row in shown for cell in row.values() for run in cell}
-    return Groups(shown, tuple(run for run in runs if run.path not in chosen))
+    chosen = {(run.path, run.title) for row in shown for cell in row.values() for run in cell}
+    return Groups(shown, tuple(run for run in runs if (run.path, run.title) not in chosen))
+
+
+def shared_model(run: Run) -> str:
+    """The run's model without the file of MaPLe's weights: the paper counts the three that were released as seeds."""
+    scheme, _, rest = run.model.partition(":")
+    return f"maple:*@{rest.partition('@')[2]}" if scheme == "maple" else run.model
 
 
 def _largest(runs: Sequence[Run]) -> list[Run]:
@@ -36,7 +42,7 @@ def _largest(runs: Sequence[Run]) -> list[Run]:
     for run in runs:
         by_samples.setdefault((run.spec.limit, run.spec.fingerprint), []).append(run)
     found = max(by_samples.values(), key=lambda same: (max(run.n for run in same), same[0].spec.limit is None))
-    if len({run.seed for run in found}) < len(found):
+    if len({(run.seed, run.model) for run in found}) < len(found):
         raise UsageError(f"these runs are for the same cell and seed; name one of them: {_paths(found)}.")
     return found
 

@@ -1,30 +1,23 @@
-"""The paper's own numbers, and which of them a run may be held against."""
+"""The paper's own numbers, which of them a run may be held against, and what may be said beside them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import cache
 
+import numpy as np
+
+from ..rates import Z
 from ..runs.read import Run
+from .experiments import CASCADE, L14, experiment_of, published_experiment
 from .layouts import Layout
 from .paper import PaperRow, paper_rows
 
-VIEWS = 64
 KEEP = 0.3
-_NUMERICS = ("compat", "zero_temperature", "chunk", "record_marginal")  # how the same experiment is computed
+SEEDS = 3
+"""Of the paper's means (Sec. 4.1)."""
 
-_B16 = ("open_clip:ViT-B-16/openai", "hf:openai/clip-vit-base-patch16")
-_L14 = ("open_clip:ViT-L-14/openai", "hf:openai/clip-vit-large-patch14")
-_LAION = ("open_clip:ViT-B-16/laion2b_s34b_b88k", "hf:laion/CLIP-ViT-B-16-laion2B-s34B-b88K")
-_CASCADE = "CLIP-ViT-B-16 + CLIP-ViT-L-14"
-# Our ids of the weights that the paper names, and of their teachers.
-_MODELS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "CLIP-ViT-B-16": (_B16, ()),
-    "CLIP-ViT-L-14": (_L14, ()),
-    _CASCADE: (_B16, _L14),
-    "MaPLe": (tuple(f"maple:*@{model}" for model in _B16), ()),
-    "CoOp": (tuple(f"coop:*@{model}" for model in _B16), ()),
-    "CLIP-ViT-B-16 (LAION2B)": (_LAION, ()),
-}
+TOLERANCE = 0.1
+"""Points that the authors call negligible between two runs of the same code (appendix on implementation details)."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +31,13 @@ class Match:
     def title(self) -> str:
         """Row and model as the paper names them."""
         keep = f", keep {self.row.keep}" if self.row.method == "zero" and self.row.keep != KEEP else ""
-        return f"{self.row.row}, {_model(self.row)}{keep}"
+        model = L14 if (self.row.model, self.row.method) == (CASCADE, "zero-shot") else self.row.model
+        return f"{self.row.row}, {model}{keep}"
+
+    @property
+    def int8_tower(self) -> bool:
+        """Whether nothing but the precision of the vision tower's weights is different."""
+        return self.differences == ("the precision (int8 tower)",)
 
 
 @cache
@@ -50,46 +49,43 @@ def published_rows(layout: Layout) -> tuple[PaperRow, ...]:
 
 def match(run: Run, *, layout: Layout) -> Match | None:
     """The published row with the run's method that differs least from it, or None where the paper has none."""
-    method = run.method
-    if method == "zero-shot" and run.spec.templates == "ensemble":
-        method = "ensemble"  # the same thing by another name
-    rows = [row for row in published_rows(layout) if row.method == method]
-    matches = [Match(row, _differences(run, row)) for row in rows]
-    return min(matches, key=lambda found: len(found.differences), default=None)
+    ours = experiment_of(run.spec)
+    found = [(row, published_experiment(row)) for row in published_rows(layout)]
+    matches = [Match(row, theirs.differences(ours)) for row, theirs in found if theirs.method == ours.method]
+    return min(matches, key=lambda one: len(one.differences), default=None)
 
 
-def _differences(run: Run, row: PaperRow) -> tuple[str, ...]:
-    spec, wrong = run.spec, []
-    if not _is_model(run, _model(row)):
-        wrong.append(f"the model ({run.model})")
-    templates = list(spec.templates) if isinstance(spec.templates, tuple) else spec.templates or row.templates
-    if row.method != "ensemble" and templates != row.templates:
-        wrong.append(f"the templates ({templates})")
-    keep = spec.keep or KEEP
-    if row.method == "zero" and keep != row.keep:
-        wrong.append(f"keep ({keep})")
-    if row.method not in ("zero-shot", "ensemble") and spec.views != VIEWS:
-        wrong.append(f"the number of views ({spec.views})")
-    defaults = {"tune": "prompt", "steps": 3} if row.method == "rlcf" else {}
-    given = {name: value for name, value in spec.settings.items() if name not in _NUMERICS}
-    if {**defaults, **given} != {**defaults, **row.settings}:
-        wrong.append(f"the method's settings ({given or 'its defaults'})")
-    if spec.augment != "crops" and row.method == "zero":
-        wrong.append(f"the views ({spec.augment})")
-    if spec.precision == "int8":
-        wrong.append("the precision (int8)")
-    return tuple(wrong)
+def tolerance(values: Sequence[float], *, published_std: float | None, seeded: bool) -> float:
+    """How many points our mean over seeds (percent) may lie from a published one for seeds to explain it.
+
+    1.96 standard errors of the difference of two means, sqrt(s^2 / 3 + s'^2 / n), at least TOLERANCE. Where one of the
+    deviations is not known the other stands in for it. Without seeds (zero-shot) it is TOLERANCE.
+    """
+    if not seeded:
+        return TOLERANCE
+    ours = float(np.std(values, ddof=1)) if len(values) > 1 else None
+    theirs = published_std if published_std is not None else ours
+    ours = theirs if ours is None else ours
+    if ours is None or theirs is None:
+        return TOLERANCE
+    return max(TOLERANCE, Z * float(np.sqrt(theirs**2 / SEEDS + ours**2 / len(values))))
 
 
-def _model(row: PaperRow) -> str:
-    """The model of a row; zero-shot "of" the cascade is the teacher alone."""
-    return "CLIP-ViT-L-14" if (row.model, row.method) == (_CASCADE, "zero-shot") else row.model
+def verdict(values: Sequence[float], found: Match | None, *, dataset: str, full: bool) -> str:
+    """What may be said beside the published number of a dataset, given our accuracy (percent) of each seed.
 
-
-def _is_model(run: Run, name: str) -> bool:
-    """Whether the run's model (and teacher) are those that the paper names."""
-    students, teachers = _MODELS[name]
-    teacher = run.spec.teacher
-    if not any(fnmatchcase(run.spec.model, one) for one in students):
-        return False
-    return any(fnmatchcase(teacher, one) for one in teachers) if teacher else not teachers
+    "reproduced" needs the full split, the same experiment, and a difference that seeds explain.
+    """
+    published = found.row.values.get(dataset) if found else None
+    if found is None or published is None or not values:
+        return ""
+    if found.differences and not found.int8_tower:
+        return "another experiment"
+    if not full:
+        return "subset"
+    difference = float(np.mean(values)) - published
+    seeded = found.row.method not in ("zero-shot", "ensemble")
+    allowed = tolerance(values, published_std=found.row.std.get(dataset), seeded=seeded)
+    if found.int8_tower:
+        return f"int8 tower: differs by {difference:+.2f}"
+    return "reproduced" if abs(difference) <= allowed + 1e-9 else f"differs by {difference:+.2f}"

@@ -11,11 +11,13 @@ from ..metrics.accuracy import OverSeeds, macro_accuracy, over_seeds, pooled, to
 from ..metrics.cost import cost_of
 from ..rates import Rate, Z
 from ..runs.read import FULL_SPLIT, Run
-from .grouping import group_runs
+from .derived import DerivedRun
+from .grouping import group_runs, shared_model
 from .layouts import Layout
-from .published import Match, match
+from .published import Match, match, verdict
 
 DRAWS = 10_000
+NAN = float("nan")
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ def _row(by_dataset: Mapping[str, Sequence[Run]], layout: Layout, over: _Over) -
     values = found.row.values if found else {}
     return Row(
         title=first.title,
-        model=first.model,
+        model=_model(by_dataset),
         cells=cells,
         averages={name: _average(cells, sets, how) for name, (sets, how) in over.items()},
         match=found,
@@ -119,41 +121,38 @@ def _row(by_dataset: Mapping[str, Sequence[Run]], layout: Layout, over: _Over) -
     )
 
 
+def _model(by_dataset: Mapping[str, Sequence[Run]]) -> str:
+    """The model of a row; "maple:*@..." where several weight files stand in it as seeds."""
+    models = {run.model for runs in by_dataset.values() for run in runs}
+    return models.pop() if len(models) == 1 else shared_model(next(iter(by_dataset.values()))[0])
+
+
 def _cell(runs: Sequence[Run], found: Match | None) -> Cell:
     columns = [run.columns() for run in runs]
     rates = [top1(one) for one in columns]
     rate = pooled(rates)
     splits = {run.split for run in runs}
     split = splits.pop() if len(splits) == 1 else "subset"
-    same = found is not None and not found.differences
+    full = split == FULL_SPLIT
     published = found.row.values.get(runs[0].dataset) if found else None
     costs = [cost.mean["total"] for one in columns if (cost := cost_of(one))]
     memory = [float(m) for run in runs if (m := run.peak_memory_mb)]
     return Cell(
         rate=rate,
         seeds=over_seeds([one.value for one in rates]),
-        top5=pooled([top5(one) for one in columns]),
+        top5=pooled([top5(one) for one in columns] if _know_top5(runs) else [Rate(NAN, NAN, NAN, rate.n, rate.errors)]),
         macro=pooled([macro_accuracy(one.target, one.correct, one.usable) for one in columns]),
         split=split,
         published=published,
         published_std=found.row.std.get(runs[0].dataset) if found else None,
-        verdict=_verdict(rate, published, full=split == FULL_SPLIT, same=same),
+        verdict=verdict([100 * one.value for one in rates if one.n], found, dataset=runs[0].dataset, full=full),
         seconds_per_image=float(np.mean(costs)) if costs else None,
         peak_memory_mb=max(memory, default=None),
     )
 
 
-def _verdict(rate: Rate, published: float | None, *, full: bool, same: bool) -> str:
-    """How the rate compares with the published number. "Reproduced" needs the full split and the same experiment."""
-    if published is None:
-        return ""
-    if not same:
-        return "another experiment"
-    if not full:
-        return "not the full split: no comparison"
-    if rate.low <= published / 100 <= rate.high:
-        return "reproduced"
-    return f"differs by {100 * rate.value - published:+.2f}"
+def _know_top5(runs: Sequence[Run]) -> bool:
+    return all(not isinstance(run, DerivedRun) or run.knows_top5 for run in runs)
 
 
 def _average(cells: Mapping[str, Cell], sets: Sequence[str], how: Callable[..., np.float64]) -> Average | None:

@@ -24,6 +24,8 @@ _CHOICES = {name: _OPTIONS[name] for name in ("dtype", "runtime", "precision")} 
     "augment": get_args(Augment),
 }
 _HEX = 12
+_LATER = ("stop_fingerprint", "text_head", "text_head_fingerprint", "detail")
+"""Fields that are younger than others, and count only where they are set."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class RunSpec:
     limit        so many samples, evenly spaced over the dataset's order; None is all
     fingerprint  of the dataset, filled in when it is opened; a spec that has one fits no other dataset
     stop_fingerprint  of the file that `stop` names (12 hex of its sha256), filled in likewise
+    text_head    a file of class vectors in place of a text tower (`viewvote text-head export`)
+    text_head_fingerprint  of that file, filled in when it is opened
     detail       also record class probabilities and boxes of views, which some studies need
     """
 
@@ -68,6 +72,8 @@ class RunSpec:
     precision: Literal["auto", "fp32", "int8"] = "auto"
     fingerprint: str | None = None
     stop_fingerprint: str | None = None
+    text_head: str | None = None
+    text_head_fingerprint: str | None = None
     detail: bool = False
 
     def __post_init__(self) -> None:
@@ -96,10 +102,9 @@ class RunSpec:
     def digest(self) -> str:
         """The sha256 of all fields, in hex: equal for equal specs, whatever file or flags they came from."""
         values = asdict(self)
-        if self.stop_fingerprint is None:
-            del values["stop_fingerprint"]  # runs without such a file are as old as the other fields
-        if not self.detail:
-            del values["detail"]  # likewise
+        for name in _LATER:  # runs without them are as old as the other fields
+            if not values[name]:
+                del values[name]
         return sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
     def folder_name(self, dataset_name: str) -> str:

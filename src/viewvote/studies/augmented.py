@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UsageError
-from ..metrics.accuracy import Rate, rate_of
 from ..metrics.calibration import Reliability, reliability, source_confidence
-from ..metrics.means import Mean, mean_of
+from ..metrics.means import Mean, share_of
+from ..rates import Rate, rate_of
 from ..records.columns import Columns
 from ..runs.read import Run
 from ..vote import count_kept, rank_by_confidence
@@ -50,7 +50,7 @@ def augmented(columns: Columns, *, keep: float, bins: int) -> Augmented:
     confidence, correct = source_confidence(usable)
     return Augmented(
         source=rate_of(correct, np.ones(len(correct), dtype=np.bool_)),
-        kept=mean_of(right.mean(axis=1)),
+        kept=share_of(right.mean(axis=1)),
         kept_views=int(right.size),
         source_bins=reliability(confidence, correct, bins=bins),
         kept_bins=reliability(sure.ravel(), right.ravel(), bins=bins),

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..metrics.accuracy import Rate, Z, over_seeds, rate_of
+from ..metrics.accuracy import over_seeds
 from ..metrics.rescore import Setting, rescore
 from ..pictures.drawing import FAINT
 from ..pictures.explain import PALETTE
 from ..pictures.plots import tidy
+from ..rates import Rate, Z, rate_of
 from ..report.rescored import recorded_views
 from ..runs.read import Run
 from .augmented import augmented_run

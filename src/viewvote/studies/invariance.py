@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..metrics.accuracy import over_seeds, rate_of
+from ..metrics.accuracy import over_seeds
 from ..pictures.explain import PALETTE
 from ..pictures.plots import tidy
+from ..rates import rate_of
 from ..records.detail import read_details
 from ..registry import unknown_name
 from ..runs.read import Run

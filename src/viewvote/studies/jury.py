@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..metrics.means import Mean, mean_of
+from ..metrics.means import Mean, mean_of, share_of
 from ..pictures.explain import PALETTE
 from ..pictures.plots import bars_side_by_side, tidy
 from ..records.detail import read_details
@@ -127,7 +127,7 @@ def _of_run(run: Run) -> ClassErrors:
 
 
 def _row(errors: ClassErrors) -> dict[str, Any]:
-    expected, marginal = mean_of(errors.expected), mean_of(errors.marginal)
+    expected, marginal = share_of(errors.expected), share_of(errors.marginal)
     difference = mean_of(errors.marginal - errors.expected)
     return {
         "n": int(errors.images.sum()),

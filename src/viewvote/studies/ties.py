@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from ..metrics.accuracy import over_seeds, rate_of
+from ..metrics.accuracy import over_seeds
 from ..metrics.rescore import Answers, Setting, rescore
 from ..pictures.explain import PALETTE
 from ..pictures.plots import tidy
+from ..rates import rate_of
 from ..report.rescored import recorded_views
 from ..runs.read import Run
 from ..vote import TIE_RULES

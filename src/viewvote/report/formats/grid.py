@@ -49,7 +49,7 @@ def cell_lines(cell: Cell | None, *, stated: Collection[str] | None = None) -> L
         *(found if rate.n else ("-",)),
         *((", ".join(words),) if stated is None else (word for word in words if word not in stated)),
         *((f"{rate.errors} unusable",) if rate.errors else ()),
-        *((cell.verdict,) if cell.verdict.startswith(("reproduced", "differs")) else ()),
+        *((cell.verdict,) if cell.verdict.startswith(("reproduced", "differs", "int8 tower")) else ()),
     )
 
 
