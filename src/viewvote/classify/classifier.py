@@ -12,6 +12,7 @@ from ..checks import checked_whole
 from ..encoders import Encoder, LoadOptions, load_encoder
 from ..encoders.base import DrawsViews, checked_encoder
 from ..encoders.batch_size import fastest_batch
+from ..encoders.head_file import open_head, read_head_file
 from ..encoders.text_head import BuildHead, TextHead, build_text_head
 from ..errors import UsageError, ViewvoteError
 from ..images.photo import ImageLimits, ImageSource
@@ -51,6 +52,8 @@ class Classifier:
     seed           the views of an image depend on this and on its content, on nothing else
     augment        "crops", the paper's views, or "augmix": the same crops mixed, as TPT and RLCF on fine-grained sets
     evidence       keep in the trace what other settings can be scored from without the model (`trace.evidence`)
+    text_head      a file of the labels' vectors (.npy or .safetensors), in place of the model's text tower; templates
+                   then do not apply
     detail         keep there, with the evidence, every view's probabilities of all classes too
     build_head     what turns labels and templates into a text head; by default they are encoded once and kept on disk
     """
@@ -76,6 +79,7 @@ class Classifier:
         stop: Literal["exact"] | None = None,
         detail: bool = False,
         build_head: BuildHead = build_text_head,
+        text_head: str | Path | None = None,
     ) -> None:
         self.labels = checked_labels(labels, unique=unique_labels)
         self.unique_labels = unique_labels
@@ -103,8 +107,10 @@ class Classifier:
         if self.teacher is not None:
             checked_encoder(self.teacher, role="teacher")
         if isinstance(self.method, TuningMethod):
+            if text_head is not None:
+                raise UsageError(f"method {self.method.name!r} needs the text tower; it takes no text head.")
             self.method.check(self.encoder, self.teacher)
-        self.text_head = self._head(self.encoder)
+        self.text_head = self._head(self.encoder) if text_head is None else self._head_in(Path(text_head))
         self.teacher_head = self._head(self.teacher) if self.teacher is not None else None
 
     def reset(self) -> None:
@@ -203,6 +209,9 @@ class Classifier:
         """
         rows = [prediction.scores for prediction in self.predict_many(images)]
         return np.stack(rows) if rows else np.zeros((0, len(self.labels)), dtype=np.float32)
+
+    def _head_in(self, path: Path) -> TextHead:
+        return open_head(read_head_file(path), self.labels, self.encoder)
 
     def _head(self, encoder: Encoder) -> TextHead:
         return self.build_head(encoder, self.labels, templates=self.templates, cache_dir=self.cache_dir)

@@ -74,6 +74,7 @@ def classifier_of(asked: ClassifyOptions) -> Classifier:
         teacher=asked.teacher,
         abstain_below=asked.abstain_below,
         seed=asked.seed,
+        text_head=asked.text_head,
         options=LoadOptions(device=asked.device, dtype=asked.dtype, runtime=asked.runtime, precision=asked.precision),
     )
 

@@ -41,6 +41,7 @@ class ClassifyOptions:
     ] = 0.0
     model: opt.ModelOption[str] = "pocket"
     teacher: opt.TeacherOption = None
+    text_head: opt.TextHeadOption = None
     device: opt.DeviceOption[str] = "auto"
     dtype: opt.DtypeOption[opt.Dtype] = "fp32"
     runtime: opt.RuntimeOption[opt.Runtime] = "auto"

@@ -4,7 +4,20 @@ from typing import Annotated
 
 import typer
 
-from . import calibrate_stop, classify, datasets, doctor, evaluate, export, listing, report, serve, statistics, study
+from . import (
+    calibrate_stop,
+    classify,
+    datasets,
+    doctor,
+    evaluate,
+    export,
+    listing,
+    report,
+    serve,
+    statistics,
+    study,
+    text_head,
+)
 
 app = typer.Typer(
     name="viewvote",
@@ -33,6 +46,7 @@ app.command(help=study.HELP, rich_help_panel=EXPERIMENTS)(study.study)
 app.command(name="calibrate-stop", help=calibrate_stop.HELP, rich_help_panel=EXPERIMENTS)(calibrate_stop.calibrate_stop)
 app.command(help=export.HELP, rich_help_panel=MODELS)(export.export)
 app.command(rich_help_panel=MODELS)(statistics.statistics)
+app.add_typer(text_head.app, name="text-head", rich_help_panel=MODELS)
 
 
 def _version(value: bool) -> None:

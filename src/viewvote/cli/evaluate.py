@@ -100,6 +100,7 @@ class EvalOptions:
     ] = None
     model: opt.ModelOption[str | None] = None
     teacher: opt.TeacherOption = None
+    text_head: opt.TextHeadOption = None
     device: opt.DeviceOption[str | None] = None
     dtype: opt.DtypeOption[opt.Dtype | None] = None
     runtime: opt.RuntimeOption[opt.Runtime | None] = None

@@ -55,6 +55,15 @@ TeacherOption = Annotated[
         rich_help_panel=MODEL,
     ),
 ]
+TextHeadOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--text-head",
+        metavar="FILE",
+        help="Vectors of the labels (.npy, .safetensors) in place of the model's text tower.",
+        rich_help_panel=MODEL,
+    ),
+]
 DeviceOption = Annotated[
     T,
     typer.Option(

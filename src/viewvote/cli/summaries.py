@@ -69,6 +69,7 @@ def given_values(asked: EvalOptions) -> dict[str, Any]:
     """The values that were given for fields of a RunSpec, and the seeds."""
     values = {field.name: getattr(asked, field.name) for field in fields(asked) if field.name in KEYS} | {
         "root": None if asked.root is None else str(asked.root.resolve()),
+        "text_head": None if asked.text_head is None else str(asked.text_head),
         "views": None if asked.views is None else read_views(asked.views),
         "settings": read_settings(asked.settings) if asked.settings else None,
         "seeds": None if asked.seeds is None else read_seeds(asked.seeds),

@@ -8,6 +8,7 @@ from pathlib import Path
 from ..classify.classifier import Classifier
 from ..datasets import CATALOG, Dataset, open_dataset
 from ..encoders import Encoder, LoadOptions
+from ..encoders.head_file import read_head_file
 from ..errors import UsageError
 from ..methods import Method, StreamingMethod
 from ..methods.settings import build_method
@@ -60,6 +61,7 @@ class Job:
             unique_labels=False,
             evidence=True,
             detail=spec.detail,
+            text_head=spec.text_head,
         )
 
 
@@ -84,11 +86,28 @@ def open_job(spec: RunSpec, dataset: Dataset | None = None) -> Job:
         )
     if not len(found):
         raise UsageError(f"dataset {found.name!r} is empty.")
-    placed = replace(_with_stop_file(spec), dataset=place_of(spec.dataset), fingerprint=found.fingerprint)
+    placed = replace(
+        _with_text_head(_with_stop_file(spec)), dataset=place_of(spec.dataset), fingerprint=found.fingerprint
+    )
     job = Job(placed, found)
     if spec.order is None:
         job = replace(job, spec=replace(job.spec, order="shuffled" if job.is_streaming else "dataset"))
     return job
+
+
+def _with_text_head(spec: RunSpec) -> RunSpec:
+    """The spec with the absolute path, the fingerprint and the templates of its file of class vectors, if any."""
+    if spec.text_head is None:
+        return spec
+    path = Path(spec.text_head).resolve()
+    file = read_head_file(path)
+    if spec.text_head_fingerprint not in (None, file.fingerprint):
+        raise UsageError(
+            f"the text head {path} is not the one of the spec: its fingerprint is {file.fingerprint}, the spec has "
+            f"{spec.text_head_fingerprint}. Put the old file back, or remove that key for a new run."
+        )
+    templates = spec.templates if file.templates is None else file.templates
+    return replace(spec, text_head=str(path), text_head_fingerprint=file.fingerprint, templates=templates)
 
 
 def _with_stop_file(spec: RunSpec) -> RunSpec:

@@ -1,0 +1,164 @@
+"""Text heads in files: class vectors made elsewhere, or exported, in place of a text tower."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Float32
+from ..errors import MissingExtraError, UsageError
+from .base import Encoder, unit_rows
+from .text_head import TextHead
+
+SUFFIXES = (".npy", ".safetensors")
+TENSOR, METADATA = "features", "viewvote"
+UNIT = 0.02
+"""How far a row's length may be from 1: vectors are often stored in half precision."""
+
+SAME = 1e-6
+SCALES = 0.01
+
+
+@dataclass(frozen=True)
+class HeadFile:
+    """Class vectors (classes, dim) and what is written beside them; None is not written.
+
+    labels     the classes in the order of the rows
+    templates  the texts they were made of
+    model      the model whose text tower made them
+    scale      the factor on cosines that they were trained with
+    """
+
+    path: Path
+    features: Float32
+    labels: tuple[str, ...] | None = None
+    templates: tuple[str, ...] | None = None
+    model: str | None = None
+    scale: float | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """12 hex digits of what decides the answers."""
+        data = np.ascontiguousarray(self.features).tobytes() + json.dumps([self.labels, self.scale]).encode()
+        return sha256(data).hexdigest()[:12]
+
+
+def read_head_file(path: Path) -> HeadFile:
+    """The head in an .npy file, with FILE.json beside it where there is one, or in a safetensors file."""
+    if path.suffix not in SUFFIXES:
+        raise UsageError(f"a text head is a file that ends in {' or '.join(SUFFIXES)}; got {path.name!r}.")
+    try:
+        features, info = _read_npy(path) if path.suffix == ".npy" else _read_safetensors(path)
+    except (OSError, ValueError, EOFError) as error:
+        raise UsageError(f"cannot read the text head {path}: {error}.") from error
+    features = np.asarray(features, dtype=np.float32)
+    if features.ndim != 2 or not np.isfinite(features).all():
+        raise UsageError(f"{path} is no text head: it needs finite numbers (classes, width); got {features.shape}.")
+    return HeadFile(path, features, **_checked_info(info, path))
+
+
+def _read_npy(path: Path) -> tuple[Any, Mapping[str, Any]]:
+    beside = path.with_suffix(".json")
+    info = json.loads(beside.read_text(encoding="utf-8")) if beside.exists() else {}
+    return np.load(path, allow_pickle=False), info
+
+
+def _read_safetensors(path: Path) -> tuple[Any, Mapping[str, Any]]:
+    try:
+        from safetensors import SafetensorError, safe_open
+    except ImportError as error:
+        raise MissingExtraError.for_extra("torch", what="Reading safetensors") from error
+    try:
+        with safe_open(path, framework="np") as file:
+            info = json.loads((file.metadata() or {}).get(METADATA, "{}"))
+            return file.get_tensor(TENSOR), info
+    except SafetensorError as error:
+        raise ValueError(str(error)) from error
+
+
+def _checked_info(info: Any, path: Path) -> dict[str, Any]:
+    """The fields of a HeadFile in what was read, or an error that names what is wrong."""
+    if not isinstance(info, Mapping):
+        raise UsageError(f"what is written beside {path} is no JSON object.")
+    found: dict[str, Any] = {}
+    for key in ("labels", "templates"):
+        values = info.get(key)
+        if values is not None:
+            if not isinstance(values, list) or not all(isinstance(one, str) for one in values):
+                raise UsageError(f"{key!r} beside {path} must be a list of strings.")
+            found[key] = tuple(values)
+    if isinstance(info.get("model"), str):
+        found["model"] = info["model"]
+    if isinstance(info.get("scale"), int | float):
+        found["scale"] = float(info["scale"])
+    return found
+
+
+def open_head(file: HeadFile, labels: Sequence[str], encoder: Encoder) -> TextHead:
+    """The head for these labels and this model.
+
+    Raise UsageError unless order, width, norm and scale fit, and labels of different names have different vectors.
+    """
+    features, path = file.features, file.path
+    expected = (len(labels), encoder.dim)
+    if features.shape != expected:
+        turned = " It is the other way round: save its transpose." if features.shape == expected[::-1] else ""
+        raise UsageError(f"{path} holds {features.shape}; expected (labels, width of the model) = {expected}.{turned}")
+    if file.labels is not None and file.labels != tuple(labels):
+        at = next((i for i, pair in enumerate(zip(file.labels, labels, strict=False)) if pair[0] != pair[1]), None)
+        there = (
+            "it has another number of labels"
+            if at is None
+            else f"label {at} is {file.labels[at]!r}, not {labels[at]!r}"
+        )
+        same = " (the same labels in another order)" if sorted(file.labels) == sorted(labels) else ""
+        raise UsageError(f"{path} is of other labels: {there}{same}. Rows are in the order of the labels.")
+    norms = np.linalg.norm(features, axis=1)
+    if (np.abs(norms - 1) > UNIT).any():
+        worst = int(np.abs(norms - 1).argmax())
+        raise UsageError(
+            f"{path}: row {worst} has length {norms[worst]:.3f}; expected unit vectors. Normalise each row."
+        )
+    if file.scale is not None and abs(file.scale / encoder.logit_scale - 1) > SCALES:
+        raise UsageError(
+            f"{path} was made for a scale of {file.scale:g} and {encoder.model_id} has {encoder.logit_scale:g}: they "
+            "are not of one model."
+        )
+    _check_duplicates(features, labels, path)
+    return TextHead(unit_rows(features), cached=True)
+
+
+def _check_duplicates(features: Float32, labels: Sequence[str], path: Path) -> None:
+    """Raise UsageError where labels with different names have one vector: a row was repeated."""
+    order = np.lexsort(features.T[::-1])
+    for first, second in zip(order[:-1].tolist(), order[1:].tolist(), strict=True):
+        if labels[first] != labels[second] and np.abs(features[first] - features[second]).max() <= SAME:
+            first, second = sorted((first, second))
+            raise UsageError(
+                f"{path}: rows {first} ({labels[first]!r}) and {second} ({labels[second]!r}) are the same."
+            )
+
+
+def write_head_file(path: Path, features: Float32, *, info: Mapping[str, Any]) -> None:
+    """Write a head that `read_head_file` reads: .npy with a .json beside it, or safetensors."""
+    if path.suffix not in SUFFIXES:
+        raise UsageError(f"a text head is written to a file that ends in {' or '.join(SUFFIXES)}; got {path.name!r}.")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".npy":
+            np.save(path, features, allow_pickle=False)
+            path.with_suffix(".json").write_text(
+                json.dumps(info, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+            )
+            return
+        try:
+            from safetensors.numpy import save_file
+        except ImportError as error:
+            raise MissingExtraError.for_extra("torch", what="Writing safetensors") from error
+        save_file({TENSOR: np.ascontiguousarray(features)}, path, metadata={METADATA: json.dumps(info)})
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror or error}.") from error
