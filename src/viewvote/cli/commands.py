@@ -13,6 +13,7 @@ from . import (
     export,
     listing,
     report,
+    reproduce,
     serve,
     statistics,
     study,
@@ -43,6 +44,7 @@ app.command(help=report.REPORT_HELP, rich_help_panel=EXPERIMENTS)(report.report)
 app.command(rich_help_panel=EXPERIMENTS)(report.metrics)
 app.command(rich_help_panel=EXPERIMENTS)(report.rescore)
 app.command(help=study.HELP, rich_help_panel=EXPERIMENTS)(study.study)
+app.command(help=reproduce.HELP, rich_help_panel=EXPERIMENTS)(reproduce.reproduce)
 app.command(name="calibrate-stop", help=calibrate_stop.HELP, rich_help_panel=EXPERIMENTS)(calibrate_stop.calibrate_stop)
 app.command(help=export.HELP, rich_help_panel=MODELS)(export.export)
 app.command(rich_help_panel=MODELS)(statistics.statistics)

@@ -1,0 +1,128 @@
+"""`viewvote reproduce`: the paper's items, what is present of them, and ours beside the published."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .completion import offer_datasets, offer_models
+from .guard import complain, guarded
+
+HELP = """List the paper's tables and figures with what is present; with an ITEM, run what is missing and print it.
+
+[bold]Examples[/bold]
+
+  viewvote reproduce --root data
+
+  viewvote reproduce nds --root data --model open_clip:ViT-B-16/openai --seeds 0,1,2
+
+  viewvote reproduce jury --dataset photos/ --limit 100 --plot jury.pdf
+"""
+
+
+@guarded
+def reproduce(
+    item: Annotated[str | None, typer.Argument(metavar="[ITEM]", help="A table or figure; without one, all.")] = None,
+    model: Annotated[str, typer.Option(metavar="ID", help="The model to run.", autocompletion=offer_models)] = "pocket",
+    teacher: Annotated[str | None, typer.Option(metavar="ID", help="A stronger model that votes.")] = None,
+    text_head: Annotated[Path | None, typer.Option(metavar="FILE", help="Vectors of the labels.")] = None,
+    root: Annotated[Path | None, typer.Option(metavar="DIR", help="The folder that holds the datasets.")] = None,
+    dataset: Annotated[
+        list[str] | None, typer.Option(help="Other data than the item's.", autocompletion=offer_datasets)
+    ] = None,
+    seeds: Annotated[str | None, typer.Option(metavar="N,N,...", help="Seeds of the views (default 0).")] = None,
+    limit: Annotated[int | None, typer.Option(metavar="N", help="So many samples of each dataset.")] = None,
+    views: Annotated[int | None, typer.Option(metavar="N", help="Other than the paper's 64 views.")] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of all runs.")] = Path("runs"),
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw a study to this PNG, SVG or PDF.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> None:
+    """List the paper's tables and figures, or run one."""
+    from ..runs.read import load_runs
+    from ..studies.reproduce import find_item, list_items, plan_item
+    from .values import read_seeds
+
+    there = load_runs([out]) if any(out.glob("*/records.jsonl")) else []
+    listed = list_items(there, root=root)
+    if item is None:
+        _print_list(listed)
+        return
+    wanted = find_item(item)
+    given: dict[str, Any] = {
+        "model": model,
+        "teacher": teacher,
+        "text_head": None if text_head is None else str(text_head),
+        "root": None if root is None else str(root.resolve()),
+        "seeds": None if seeds is None else read_seeds(seeds),
+        "limit": limit,
+        "views": views,
+    }
+    present = next(one.present for one in listed if one.name == item)
+    values = {name: value for name, value in given.items() if value is not None}
+    specs = plan_item(wanted, datasets=dataset or present, values=values)
+    if missing := [name for name in wanted.datasets if not dataset and name not in present]:
+        complain(f"not present, so left out: {', '.join(missing)}.")
+    _run(specs, out=out, quiet=quiet)
+    _print_item(item, [out / spec for spec in _folders(specs)], plot)
+
+
+def _print_list(listed: Any) -> None:
+    from ..studies.reproduce import Listed
+
+    rows: list[Listed] = list(listed)
+    typer.echo(f"{'item':24}{'data':>8}{'runs':>6}  what it is; the published numbers are of")
+    for one in rows:
+        data = f"{len(one.present)}/{len(one.item.datasets)}"
+        typer.echo(f"{one.name:24}{data:>8}{one.runs:>6}  {one.item.title}; {one.needs}")
+
+
+def _run(specs: Any, *, out: Path, quiet: bool) -> None:
+    """Compute what is missing of the runs."""
+    import sys
+    from contextlib import redirect_stdout
+
+    from ..runs import run
+    from ..runs.plan import open_datasets
+    from ..runs.together import run_together, shared_passes
+    from .progress import watching
+
+    datasets = open_datasets(specs)
+    for together in shared_passes(specs):
+        with watching(quiet=quiet) as watch, redirect_stdout(sys.stderr):
+            opened = datasets[together[0].dataset]
+            if len(together) > 1:
+                run_together(together, out=out, watch=watch, dataset=opened)
+            else:
+                run(together[0], out=out, watch=watch, dataset=opened)
+
+
+def _folders(specs: Any) -> list[str]:
+    from ..runs.job import open_job
+
+    jobs = [open_job(spec) for spec in specs]
+    return [job.spec.folder_name(job.dataset.name) for job in jobs]
+
+
+def _print_item(name: str, folders: list[Path], plot: Path | None) -> None:
+    """The item from its runs: a table with the published rows, or a study."""
+    from ..report.formats.render import render
+    from ..report.layouts import find_layout
+    from ..report.table import build_table
+    from ..runs.read import load_runs
+    from ..studies import STUDIES
+    from ..studies.base import Options
+    from ..studies.reproduce import find_item
+    from ..studies.text import FORMATS
+
+    item, runs = find_item(name), load_runs(folders)
+    if item.study is None:
+        known = any(run.dataset in item.datasets for run in runs)
+        layout = find_layout(item.layout if item.layout and known else "free")
+        typer.echo(render(build_table(runs, layout=layout), "markdown"), nl=False)
+        return
+    finding = STUDIES.get(item.study)(runs, Options(**item.options))
+    if plot is not None and finding.draw is not None:
+        from ..pictures.plots import save_plot
+
+        save_plot(finding.draw, plot, size=finding.size)
+    typer.echo(FORMATS["md"](finding), nl=False)

@@ -1,0 +1,142 @@
+"""The paper's tables and figures as items to reproduce: what each needs, what is present, and the runs it takes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..datasets import SUITES
+from ..datasets.check import survey
+from ..errors import UsageError
+from ..registry import unknown_name
+from ..report.paper import paper_rows
+from ..report.presets import needs, with_preset
+from ..runs.plan import plan_runs
+from ..runs.read import Run
+from ..runs.spec import RunSpec
+
+Values = Mapping[str, Any]
+PLAIN: tuple[Values, ...] = (
+    {"method": ["zero", "zero-shot", "ensemble"]},
+    {"method": "zero", "templates": "ensemble"},
+)
+VOTE: tuple[Values, ...] = ({"method": "zero"},)
+DETAIL: tuple[Values, ...] = ({"method": "zero", "detail": True},)
+INHERITED: tuple[Values, ...] = ({"method": "zero", "keep": 0.1},)
+TUNED: tuple[Values, ...] = ({"method": "tpt", "settings": {"record_marginal": True}},)
+
+
+@dataclass(frozen=True)
+class Item:
+    """A table or figure: its labels in the paper, the datasets it is over, and what to run with the user's model.
+
+    layout      of `viewvote report`, for tables of accuracies; `study` names the study of everything else
+    model       whose numbers the paper prints; rows of other models are made with --model, --teacher
+    """
+
+    labels: tuple[str, ...]
+    title: str
+    datasets: tuple[str, ...]
+    asks: tuple[Values, ...]
+    layout: str | None = None
+    study: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    model: str = "CLIP-ViT-B-16"
+
+
+NDS, FINE = tuple(SUITES["nds"]), tuple(SUITES["fine-grained"])
+ITEMS: Mapping[str, Item] = {
+    "nds": Item(("tab:nds",), "Table 1, natural distribution shifts", NDS, PLAIN, layout="nds"),
+    "fine-grained": Item(("tab:fc", "tab:std"), "Table 2, with deviations", FINE, PLAIN, layout="fine-grained"),
+    "cost": Item(("tab:perf",), "Table 3, cost", NDS[:1], (*VOTE, *TUNED), study="cost"),
+    "jury": Item(("fig:preliminary",), "Fig. 1a, error of p-bar over a class", NDS, DETAIL, study="jury"),
+    "overconfidence": Item(
+        ("fig:preliminary", "fig:ece", "fig:rpAll", "fig:rp_laion"),
+        "Fig. 1b and app. C, calibration",
+        NDS,
+        VOTE,
+        study="overconfidence",
+    ),
+    "invariance": Item(("tab:invariance",), "App. A, invariance to MEM", NDS, TUNED, study="invariance"),
+    "invariance-by-entropy": Item(
+        ("fig:entInv",), "App. A, by entropy", NDS[:1], TUNED, study="invariance", options={"by": "entropy"}
+    ),
+    "nds-laion": Item(
+        ("tab:nds_laion",), "App. B, LAION-2B", NDS, PLAIN, layout="nds", model="CLIP-ViT-B-16 (LAION2B)"
+    ),
+    "nds-coop": Item(("tab:nds_coop",), "App. B, CoOp", NDS, PLAIN[:1], layout="nds", model="CoOp"),
+    "fine-grained-laion": Item(
+        ("tab:fc_laion",), "App. B, LAION-2B", FINE, PLAIN, layout="fine-grained", model="CLIP-ViT-B-16 (LAION2B)"
+    ),
+    "nds-inherited": Item(("tab:nds-inherited",), "App. B, keep 0.1", NDS, INHERITED, layout="nds"),
+    "fine-grained-inherited": Item(("tab:fc-inherited",), "App. B, keep 0.1", FINE, INHERITED, layout="fine-grained"),
+    "risk": Item(("app:risk",), "App. D, expected risk", NDS, DETAIL, study="risk"),
+    "ties": Item(("tie breaking",), "App. E, tie rules", (*NDS, *FINE), VOTE, study="ties"),
+    "failure": Item(
+        ("fig:rpEsat", "fig:esat", "app:eurosat"), "App. F, satellite images", ("eurosat",), VOTE, study="failure"
+    ),
+    "error-gap": Item(("tab:error_gap",), "App. G, error gap", FINE[:-1], INHERITED, study="error-gap"),
+    "independence": Item(("app:independence",), "App. H, dependence of views", NDS, DETAIL, study="independence"),
+}
+
+
+@dataclass(frozen=True)
+class Listed:
+    """An item as it stands: which datasets are present, and how many of its runs are there for some model."""
+
+    name: str
+    item: Item
+    present: tuple[str, ...]
+    runs: int
+
+    @property
+    def needs(self) -> str:
+        """The weights behind the published numbers, besides those of the model itself."""
+        rows = [row for row in paper_rows() if f"tab:{row.table}" in self.item.labels]
+        files = dict.fromkeys(one for row in rows for one in needs(row))
+        return ", ".join(files) or self.item.model
+
+
+def find_item(name: str) -> Item:
+    """The item of this name, or an error that suggests one."""
+    if name not in ITEMS:
+        raise unknown_name("item of the paper", name, ITEMS)
+    return ITEMS[name]
+
+
+def list_items(runs: Sequence[Run], *, root: Path | None) -> list[Listed]:
+    """Every item with what is present below the data root, and its runs among these."""
+    found = {one.name for one in survey(root) if one.state == "found"}
+    return [
+        Listed(name, item, tuple(d for d in item.datasets if d in found), len(runs_of(item, runs)))
+        for name, item in ITEMS.items()
+    ]
+
+
+def runs_of(item: Item, runs: Sequence[Run]) -> list[Run]:
+    """Those of the runs that an item can be made from: its methods, with what it needs recorded."""
+    wanted = {(method, bool(ask.get("detail"))) for ask in item.asks for method in _methods(ask)}
+    return [
+        run
+        for run in runs
+        if run.n and any(run.method == method and (run.spec.detail or not detail) for method, detail in wanted)
+    ]
+
+
+def _methods(ask: Values) -> list[str]:
+    method = ask["method"]
+    return method if isinstance(method, list) else [method]
+
+
+def plan_item(item: Item, *, datasets: Sequence[str], values: Values) -> list[RunSpec]:
+    """The runs of an item on these datasets, as the authors ran them; `values` are the user's, such as the model."""
+    if not datasets:
+        raise UsageError(
+            f"none of its datasets is present ({', '.join(item.datasets)}). Name their folder with --root, or data of "
+            "your own with --dataset."
+        )
+    return [
+        spec
+        for ask in item.asks
+        for spec in with_preset(plan_runs({**ask, **values, "dataset": list(datasets)}), given=values)
+    ]

@@ -1,0 +1,72 @@
+"""`viewvote reproduce`: every item of the paper, run on what is there."""
+
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.conftest import PHOTOS
+from tests.runs.colour_runs import colour_folder
+from viewvote.cli.commands import app
+from viewvote.errors import UnknownNameError, UsageError
+from viewvote.report.layouts import SHIPPED
+from viewvote.studies import STUDIES
+from viewvote.studies.reproduce import ITEMS, find_item, plan_item
+
+PAPER = PHOTOS.parent / "paper" / "zero-paper.tex.txt"
+
+
+def reproduce(*args):
+    return CliRunner().invoke(app, ["reproduce", *map(str, args)])
+
+
+def test_every_item_is_a_table_or_a_study():
+    for item in ITEMS.values():
+        assert (item.layout in SHIPPED) != (item.study in STUDIES)
+        assert item.datasets
+
+
+@pytest.mark.skipif(not PAPER.exists(), reason="the paper's source is not here")
+def test_every_table_and_figure_of_the_paper_is_an_item():
+    labels = set(re.findall(r"\\label\{((?:tab|fig):[\w-]+)\}", PAPER.read_text(encoding="utf-8")))
+    assert labels == {one for item in ITEMS.values() for one in item.labels if one.startswith(("tab:", "fig:"))}
+
+
+def test_the_list_has_what_is_present(tmp_path):
+    found = reproduce("--out", tmp_path / "runs")
+    assert found.exit_code == 0, found.output
+    lines = found.output.splitlines()
+    assert len(lines) == len(ITEMS) + 1
+    assert re.search(r"^nds +0/5 +0  Table 1", lines[1])
+    assert "MaPLe's released prompts" in lines[1]
+
+
+def test_an_item_runs_what_is_missing_and_prints_ours(tmp_path):
+    folder = colour_folder(tmp_path / "colours", each=3)
+    common = ["--dataset", folder, "--model", "toy", "--views", "12", "--out", tmp_path / "runs", "--quiet"]
+    found = reproduce("nds", *common)
+    assert found.exit_code == 0, found.output
+    assert found.output.count("n 9, no official split, 1 seed") == 4
+    assert "templates ensemble" in found.output
+    again = reproduce("ties", *common)
+    assert again.exit_code == 0, again.output
+    assert "most-confident" in again.output
+    assert len(list((tmp_path / "runs").iterdir())) == 4  # the run of zero was there
+    listed = reproduce("--out", tmp_path / "runs").output
+    assert re.search(r"^ties +0/15 +2  ", listed, flags=re.M)
+
+
+def test_what_is_not_there_is_named(tmp_path):
+    with pytest.raises(UnknownNameError, match="jury"):
+        find_item("jurry")
+    with pytest.raises(UsageError, match="none of its datasets is present"):
+        plan_item(ITEMS["failure"], datasets=[], values={})
+    found = reproduce("failure", "--out", tmp_path)
+    assert found.exit_code == 2
+
+
+def test_presets_are_applied_to_the_runs_of_an_item():
+    specs = plan_item(ITEMS["invariance"], datasets=["dtd"], values={"model": "open_clip:ViT-B-16/openai"})
+    assert [(spec.method, spec.augment, spec.settings) for spec in specs] == [
+        ("tpt", "augmix", {"record_marginal": True})
+    ]
