@@ -63,7 +63,7 @@ class Row:
             "top1": 100 * hits / n,
             "low": 100 * low,
             "high": 100 * high,
-            "p_vs_zero_shot": mcnemar(self.right, plain.right).exact,
+            "p_vs_zero_shot": mcnemar(self.right, plain.right).mid_p,
             "ece_confidence": 100 * reliability(self.confidence, self.right, bins=15).ece,
             "ece_probability": 100 * reliability(self.probability, self.right, bins=15).ece,
         }
@@ -171,7 +171,7 @@ def main() -> None:
         results += [row.to_dict(rows[0]) for row in rows]
         (args.cache / "results.json").write_text(json.dumps(results, indent=1))
     print(table(results))
-    print("* differs from zero-shot on the same images (exact McNemar, p < 0.05, not corrected for many tests)")
+    print("* differs from zero-shot on the same images (McNemar's mid-p < 0.05, not corrected for many tests)")
 
 
 if __name__ == "__main__":

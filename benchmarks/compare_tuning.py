@@ -71,7 +71,7 @@ def main() -> None:
         cells = []
         for method, hits in right.items():
             low, high = wilson_interval(sum(hits), len(hits))
-            p = mcnemar(np.array(hits), np.array(right["zero-shot"])).exact
+            p = mcnemar(np.array(hits), np.array(right["zero-shot"])).mid_p
             cells.append(f"{100 * np.mean(hits):.1f}{'*' if p < 0.05 else ''} ({100 * low:.1f}-{100 * high:.1f})")
             results.append({"set": name, "method": method, "n": len(hits), "top1": 100 * float(np.mean(hits)), "p": p})
         spent = ", ".join(f"{seconds[m] / len(labels):.2f}" for m in seconds)

@@ -112,9 +112,9 @@ def show(lines: Iterable[Line]) -> None:
     plain = {row.dataset: row for row in rows if row.method == "zero-shot"}
     results = [row.to_dict(plain[row.dataset]) for row in rows]
     print(table(results, [*METHODS_SHOWN, *CASCADES]))
-    print("* differs from zero-shot on the same images (exact McNemar, p < 0.05, not corrected for many tests)\n")
+    print("* differs from zero-shot on the same images (McNemar's mid-p < 0.05, not corrected for many tests)\n")
     print(paired_table(rows))
-    print("images gained / lost against zero-shot; * p < 0.05 (exact McNemar), ** also after Holm's correction for all")
+    print("images gained / lost against zero-shot; * McNemar's mid-p < 0.05, ** also after Holm's correction for all")
 
 
 def paired_table(rows: Iterable[Row]) -> str:
@@ -123,14 +123,14 @@ def paired_table(rows: Iterable[Row]) -> str:
     plain = {row.dataset: row.right for row in rows if row.method == "zero-shot"}
     tests = {(row.dataset, row.method): mcnemar(plain[row.dataset], row.right) for row in rows}
     tests = {key: test for key, test in tests.items() if key[1] != "zero-shot"}
-    certain = dict(zip(tests, holm([test.exact for test in tests.values()]), strict=True))
+    certain = dict(zip(tests, holm([test.mid_p for test in tests.values()]), strict=True))
     titles = list(dict.fromkeys(method for _, method in tests))
     lines = ["| set | n | " + " | ".join(titles) + " |", "|---" * (len(titles) + 2) + "|"]
     for name, right in plain.items():
         cells = []
         for title in titles:
             test = tests[name, title]
-            mark = "**" if certain[name, title] < LEVEL else "*" if test.exact < LEVEL else ""
+            mark = "**" if certain[name, title] < LEVEL else "*" if test.mid_p < LEVEL else ""
             cells.append(f"{test.only_second} / {test.only_first}{mark}")
         lines.append(f"| {name} | {len(right)} | " + " | ".join(cells) + " |")
     return "\n".join(lines)

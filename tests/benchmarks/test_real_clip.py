@@ -60,8 +60,8 @@ def test_the_paired_table_counts_gains_and_losses_and_marks_what_is_beyond_chanc
     rows = [Row("eurosat", name, np.array(hits, bool), np.zeros(13), np.zeros(13)) for name, hits in right.items()]
     head, _, line = paired_table(rows).splitlines()
     assert head == "| set | n | worse | seven | equal |"
-    assert line == "| eurosat | 13 | 0 / 12** | 0 / 7** | 1 / 1 |"  # p 2/2^12, 2/2^7 = 0.0156 and twice that, 1
-    pair = [*rows[:2], Row("eurosat", "six", np.array([0] * 6 + [1] * 6 + [0], bool), np.zeros(13), np.zeros(13))]
-    assert paired_table(pair).splitlines()[-1].endswith("| 0 / 6** |")  # 2/2^6 = 0.031, the larger of two p-values
-    many = [*rows, Row("eurosat", "six", pair[-1].right, np.zeros(13), np.zeros(13))]
-    assert paired_table(many).splitlines()[-1].endswith("| 0 / 6* |")  # 0.031 x 2 is beyond the level
+    assert line == "| eurosat | 13 | 0 / 12** | 0 / 7** | 1 / 1 |"  # mid-p 1/2^12, 1/2^7 = 0.0078 and twice that, 1
+    pair = [*rows[:2], Row("eurosat", "five", np.array([0] * 5 + [1] * 7 + [0], bool), np.zeros(13), np.zeros(13))]
+    assert paired_table(pair).splitlines()[-1].endswith("| 0 / 5** |")  # 1/2^5 = 0.031, the larger of two p-values
+    many = [*rows, Row("eurosat", "five", pair[-1].right, np.zeros(13), np.zeros(13))]
+    assert paired_table(many).splitlines()[-1].endswith("| 0 / 5* |")  # 0.031 x 2 is beyond the level

@@ -41,7 +41,7 @@ class Classifier:
     labels         the answers to choose from, in words; all different, unless unique_labels=False (ImageNet's 1000
                    names have "missile" twice: then `prediction.index` distinguishes them)
     method         "zero" (the paper's vote, the default), "zero-shot", "marginal", ... or a method object
-    n_views        how many views to look at: the whole image and n_views - 1 random crops; "adaptive" is as many as an
+    n_views        how many views to look at: the source view and n_views - 1 random crops; "adaptive" is as many as an
                    image needs, at most 64 (`Adaptive(...)` sets the budget and the accepted rate of disagreement)
     stop           "exact": leave out the last views of an image where they cannot change its answer
     keep           the share of most confident views that decide; None is the method's own default

@@ -63,14 +63,14 @@ def reliability(confidence: ArrayLike, correct: ArrayLike, *, bins: int = BINS) 
 
 
 def source_confidence(columns: Columns) -> tuple[Float32, Bool]:
-    """Of every source view, the top probability and whether its class is the target: zero-shot (Sec. 3.2)."""
+    """Of every source view, the top probability and whether its class is the target: zero-shot (Sec. 3.1)."""
     usable = columns.usable & (columns.source_top[:, 0] >= 0)
     right = columns.source_top[usable, 0] == columns.target[usable]
     return columns.source_probability[usable], np.asarray(right)
 
 
 def kept_confidence(columns: Columns) -> tuple[Float32, Bool]:
-    """Of every kept view of every image, the same: the augmented and filtered dataset (Sec. 3.2)."""
+    """Of every kept view of every image, the same: the augmented and filtered dataset (Sec. 3.1)."""
     rows, views = np.nonzero(columns.kept)
     labels = np.where(columns.teacher_labels >= 0, columns.teacher_labels, columns.labels)
     return columns.top_probability[rows, views], np.asarray(labels[rows, views] == columns.target[rows])

@@ -21,7 +21,7 @@ class Sheet:
     """Rates, calibration, selection and cost of one run.
 
     calibration  of the answer's `confidence` and `probability`, and, where views were recorded, of the source views
-                 (zero-shot) and of all kept views, which is the paper's augmented dataset (Sec. 3.2)
+                 (zero-shot) and of all kept views, which is the paper's augmented dataset (Sec. 3.1)
     """
 
     run: Run
