@@ -52,3 +52,15 @@ def test_a_port_that_is_none_is_told(address):
     pytest.importorskip("ray")
     with pytest.raises(RunError, match=f"cannot connect to Ray at {address}: .*[Pp]ort"), connected(address):
         pytest.fail("connected to nobody")
+
+
+def test_without_an_address_ray_is_a_new_one_of_its_own(monkeypatch):
+    ray = pytest.importorskip("ray")
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    asked = []
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", lambda **options: asked.append(options["address"]))
+    monkeypatch.setattr(ray, "shutdown", lambda: None)
+    with connected(None):
+        pass
+    assert asked == ["local"]  # None would join the cluster that was last started on this machine

@@ -28,7 +28,8 @@ def connected(address: str | None) -> Iterator[Any]:
     address = address or os.environ.get("RAY_ADDRESS") or None
     try:
         check_reachable(address)
-        ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+        # Without an address Ray would join whatever cluster was last started on this machine, another user's even.
+        ray.init(address=address or "local", log_to_driver=False, logging_level="ERROR")
     except (OSError, ValueError, RuntimeError) as error:
         reason = str(error).strip().rstrip(".")
         where = f"to Ray at {address}" if address else "to a Ray of its own"
