@@ -151,23 +151,44 @@ class Evidence:
 
 
 @dataclass(frozen=True)
+class Anchor:
+    """How much say the source view had in an anchored vote.
+
+    weight    its weight against the votes: 1 is as much as all kept views together
+    likeness  how alike the labels are to the model, in [0, 1], from which the weight follows; None where it was given
+    """
+
+    weight: float
+    likeness: float | None = None
+
+    def to_dict(self) -> dict[str, float]:
+        """JSON-ready values."""
+        known = {"weight": self.weight, "likeness": self.likeness}
+        return {name: value for name, value in known.items() if value is not None}
+
+
+@dataclass(frozen=True)
 class Trace:
     """Every view of a prediction, in view order; view 0 is the source view.
 
-    Where a tuning method recorded them, also p-bar of the kept views before and after tuning (Sec. 2: MEM); where the
-    classifier was asked for it, the evidence from which other settings can be scored (not part of `to_dict`).
+    Of an anchored vote it has the source view's say. Where a tuning method recorded them, also p-bar of the kept views
+    before and after tuning (Sec. 2: MEM); where the classifier was asked for it, the evidence from which other settings
+    can be scored (not part of `to_dict`).
     """
 
     views: ViewTable
     marginal_before: Float32 | None = None  # (labels,)
     marginal_after: Float32 | None = None
     evidence: Evidence | None = None
+    anchor: Anchor | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as JSON-ready values."""
         out: dict[str, Any] = {"views": [view.to_dict() for view in self.views]}
         if self.marginal_before is not None and self.marginal_after is not None:
             out |= {"marginal_before": self.marginal_before.tolist(), "marginal_after": self.marginal_after.tolist()}
+        if self.anchor is not None:
+            out["anchor"] = self.anchor.to_dict()
         return out
 
 
@@ -178,7 +199,8 @@ class Prediction:
     label        the winning label, or None where the classifier abstained
     index        its position among the labels (also when it abstained: the best guess)
     confidence   share of the deciding quantity that the winner holds, in [0, 1]: for voting methods the share of the
-                 kept views that voted for it, for the others its probability (`confidence_is` names which)
+                 kept views that voted for it (in the anchored vote with the source view's say), for the others its
+                 probability (`confidence_is` names which)
     probability  the winner's probability at the model's own temperature: for voting methods on the source view, where
                  the model is calibrated (confident views are over-confident), for the others the same as confidence
     scores       one number per label: vote shares or probabilities, summing to 1; for zero-shot with a model that

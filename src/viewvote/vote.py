@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arrays import Bool, Float32, Int64
+from .arrays import Bool, Float32, Float64, Int64
 from .checks import checked_keep
 from .errors import NonFiniteError, UsageError
 from .prediction import ViewTable
@@ -160,7 +160,7 @@ class Ballot:
     order      views from most to least confident; the first `k` are kept
     votes      per class: int64 counts, or float32 sums under an "eps-..." temperature
     winner     the decided class
-    tied       how many classes shared the lead (1: no tie)
+    tied       how many classes shared the lead (1: no tie), the source view's say included where it has one
     tie_break  the rule that decided, None without a tie
     """
 
@@ -188,6 +188,7 @@ def vote(
     logit_bias: float = 0.0,
     tie_draw: float | None = None,
     teacher_logits: ArrayLike | None = None,
+    say: Float64 | None = None,
 ) -> Ballot:
     """The vote of one image's confident views (Algorithm 1): rank by entropy, keep, tally, break ties.
 
@@ -197,6 +198,7 @@ def vote(
     `tie_draw` is a number in [0, 1) for the "random" rule.
     `teacher_logits` (k, classes) are a stronger model's logits of the kept views, most confident first: then the
     student only ranks (Sec. 4.1, group 3) and the teacher votes; discarded views still break ties with the student's.
+    `say` (classes,) is added to the shares of votes before the winner is looked for (the anchored vote).
     """
     if tie not in TIE_RULES:
         raise unknown_name("tie rule", tie, TIE_RULES)
@@ -210,7 +212,8 @@ def vote(
     else:
         cosines = (voting.logits[kept] - np.float32(logit_bias)) / np.float32(logit_scale)
         votes = soft_tally(cosines, zero_temperature)
-    leaders = np.flatnonzero(votes == votes.max())
+    standing = votes if say is None else votes / len(kept) + say
+    leaders = np.flatnonzero(standing == standing.max())
     winner, rule = int(leaders[0]), None
     if len(leaders) > 1:
         winner, rule = break_tie(leaders, voting.logits, voting.labels, order, k=len(kept), rule=tie, draw=draw)

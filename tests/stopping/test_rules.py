@@ -50,6 +50,35 @@ def test_where_it_stops_every_tie_rule_gives_the_full_runs_answer(views, keep, t
 
 @settings(max_examples=300, deadline=None)
 @given(
+    views=views_of_an_image | one_sided,
+    keep=keeps,
+    tie=st.sampled_from(TIE_RULES),
+    say=st.lists(st.sampled_from([0.0, 0.1, 0.5, 1.0, 1.5, 3.0]), min_size=CLASSES, max_size=CLASSES),
+)
+def test_where_it_stops_the_full_runs_votes_with_a_say_give_the_same_answer(views, keep, tie, say):
+    logits, added = logits_of(views), np.array(say)
+    full = vote(logits, keep=keep, tie=tie, tie_draw=0.3, say=added)
+    rule = Exact(len(views), keep, has_say=True)
+    for n in range(1, len(views) + 1):
+        seen = RankedViews(logits[:n])
+        if rule.settled(seen.labels, seen.order, say=added):
+            assert full.tied == 1
+            assert vote(seen, keep=keep, tie=tie, tie_draw=0.3, say=added).winner == full.winner
+
+
+def test_a_say_may_settle_it_at_the_first_look_and_only_just_by_hand():
+    # 10 views, 3 kept, 8 seen: one certain view for class 0, two more may go to class 1; the lead must exceed 2/3
+    rule, order = Exact(10, 0.3, has_say=True), np.arange(8)
+    assert rule.rounds == (8, 10)
+    assert rule.settled(np.zeros(8, dtype=np.int64), order, say=np.array([0.4, 0.0]))
+    assert not rule.settled(np.zeros(8, dtype=np.int64), order, say=np.array([1 / 3, 0.0]))
+    assert rule.settled(np.ones(8, dtype=np.int64), order, say=np.array([1.1, 0.0]))  # 1.1 - 1/3 > 2/3
+    assert Exact(64, 0.3, has_say=True).rounds[0] == 8
+    assert rule.settled(np.zeros(8, dtype=np.int64), order, say=np.array([0.1]))  # one label
+
+
+@settings(max_examples=300, deadline=None)
+@given(
     views=views_of_an_image | one_sided, keep=keeps, answers=st.lists(st.sampled_from([0] * 8 + [1, 2]), min_size=40)
 )
 def test_where_it_stops_a_teachers_votes_give_the_full_runs_answer(views, keep, answers):

@@ -13,6 +13,7 @@ from ..encoders import Encoder, LoadOptions, load_encoder
 from ..encoders.base import DrawsViews, checked_encoder
 from ..encoders.batch_size import fastest_batch
 from ..encoders.head_file import open_head, read_head_file
+from ..encoders.likeness import label_likeness
 from ..encoders.text_head import BuildHead, TextHead, build_text_head
 from ..errors import UsageError, ViewvoteError
 from ..images.photo import ImageLimits, ImageSource
@@ -40,7 +41,7 @@ class Classifier:
     model          a model id ("pocket", "open_clip:ViT-B-16/openai", ...) or an Encoder
     labels         the answers to choose from, in words; all different, unless unique_labels=False (ImageNet's 1000
                    names have "missile" twice: then `prediction.index` distinguishes them)
-    method         "zero" (the paper's vote, the default), "zero-shot", "marginal", ... or a method object
+    method         "zero" (the paper's vote, the default), "anchored", "zero-shot", "marginal", ... or a method object
     n_views        how many views to look at: the source view and n_views - 1 random crops; "adaptive" is as many as an
                    image needs, at most 64 (`Adaptive(...)` sets the budget and the accepted rate of disagreement)
     stop           "exact": leave out the last views of an image where they cannot change its answer
@@ -112,6 +113,7 @@ class Classifier:
             self.method.check(self.encoder, self.teacher)
         self.text_head = self._head(self.encoder) if text_head is None else self._head_in(Path(text_head))
         self.teacher_head = self._head(self.teacher) if self.teacher is not None else None
+        self.likeness = self._likeness() if self.method.asks_likeness else None
 
     def reset(self) -> None:
         """Forget the images before: what a streaming method has learned, and RLCF's momentum. Others never learn."""
@@ -216,6 +218,15 @@ class Classifier:
     def _head(self, encoder: Encoder) -> TextHead:
         return self.build_head(encoder, self.labels, templates=self.templates, cache_dir=self.cache_dir)
 
+    def _likeness(self) -> float:
+        """How alike the labels are to the model that votes."""
+        model, head = self.encoder, self.text_head
+        if self.teacher is not None and self.teacher_head is not None:
+            model, head = self.teacher, self.teacher_head
+        return label_likeness(
+            model, head, templates=self.templates, cache_dir=self.cache_dir, build_head=self.build_head
+        )
+
     def prepare(self, image: ImageSource | Keyed, *, first: int | None = None) -> Sample:
         """An image read, and its `first` views drawn (None: those of the first round, 0: none yet)."""
         keyed = image if isinstance(image, Keyed) else Keyed(image, key=None)
@@ -248,6 +259,7 @@ class Classifier:
             abstain_below=self.abstain_below,
             evidence=self.evidence,
             detail=self.detail,
+            likeness=self.likeness or 0.0,
         )
 
     @property

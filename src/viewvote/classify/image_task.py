@@ -10,7 +10,7 @@ from ..arrays import Float32, UInt8
 from ..encoders import Encoder
 from ..encoders.text_head import BLOCK
 from ..errors import NonFiniteError, UsageError, ViewvoteError
-from ..methods import Decision, Episode, Teacher, TuningMethod, ViewLogits
+from ..methods import Decision, Episode, Teacher, TuningMethod, ViewLogits, VotingMethod
 from ..prediction import Prediction, Trace
 from ..stopping import Exact, StoppingRule
 from ..stopping.rules import aligned_rounds
@@ -102,6 +102,7 @@ class ImageTask:
             teacher=None if self.teacher is None else self.teacher.logits,
             teacher_scale=1.0 if teacher is None else teacher.encoder.logit_scale,
             teacher_bias=0.0 if teacher is None else teacher.encoder.logit_bias,
+            likeness=self.setup.likeness,
         )
 
     def _reason_to_stop(self, views: ViewLogits) -> str | None:
@@ -111,12 +112,14 @@ class ImageTask:
             return None
         if not self._ends:
             return ALL_VIEWS
-        labels = views.labels
-        if isinstance(rule, Exact) and self.teacher is not None:
-            certain = rule.certain(views.order)
-            labels = labels.copy()
-            labels[certain] = self.teacher.logits(certain).argmax(axis=-1)
-        return rule.reason if rule.settled(labels, views.order) else None
+        labels, say, method = views.labels, None, self.setup.method
+        if isinstance(rule, Exact):
+            if self.teacher is not None:
+                certain = rule.certain(views.order)
+                labels = labels.copy()
+                labels[certain] = self.teacher.logits(certain).argmax(axis=-1)
+            say = method.say(views) if isinstance(method, VotingMethod) else None
+        return rule.reason if rule.settled(labels, views.order, say=say) else None
 
     def _predict(self, views: ViewLogits, start: float) -> Prediction:
         """The prediction for the views seen; the round that ends with it started at `start`."""
@@ -144,7 +147,7 @@ class ImageTask:
             abstained=decision.confidence < setup.abstain_below,
             path=sample.path,
             timings={**timings, "total": sum(timings.values())},
-            trace=Trace(table, decision.marginal_before, decision.marginal_after, evidence),
+            trace=Trace(table, decision.marginal_before, decision.marginal_after, evidence, decision.anchor),
             notes=decision.notes,
             views_used=len(views),
             stop=self.stop,

@@ -38,6 +38,7 @@ class Setup:
     abstain_below: float
     evidence: bool
     detail: bool = False
+    likeness: float = 0.0  # of the labels to the model that votes, where the method asks
 
     @property
     def model_id(self) -> str:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Bool, Float32, Int64
+from ..arrays import Bool, Float32, Float64, Int64
 from ..encoders.base import Scoring
-from ..prediction import ViewTable
+from ..prediction import Anchor, ViewTable
 from ..vote import RankedViews
 
 
@@ -32,6 +32,7 @@ class ViewLogits(RankedViews):
     teacher_bias: float = 0.0
     features: Float32 | None = None  # (views, dim), unit
     text: Float32 | None = None  # (classes, dim), unit
+    likeness: float = 0.0  # how alike the labels are to the model that votes, where the method asks (encoders/likeness)
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class Decision:
     notes: tuple[str, ...] = ()
     marginal_before: Float32 | None = None  # (classes,)
     marginal_after: Float32 | None = None
+    anchor: Anchor | None = None
 
 
 def probability_decision(views: RankedViews, probabilities: Float32, *, kept: Int64 | Bool) -> Decision:
@@ -81,12 +83,17 @@ class MethodDefaults(ABC):
 
     @property
     def confidence_is(self) -> str:
-        """What `Prediction.confidence` means: "probability" or "vote share"."""
+        """What `Prediction.confidence` means: "probability", "vote share" or "anchored share"."""
         return "probability"
 
     @property
     def asks_teacher(self) -> bool:
         """Whether a second, stronger model may be given."""
+        return False
+
+    @property
+    def asks_likeness(self) -> bool:
+        """Whether it must know how alike the labels are to the model (`ViewLogits.likeness`)."""
         return False
 
     @property
@@ -130,6 +137,15 @@ class VotingMethod(TrainingFreeMethod):
     def whole_votes(self) -> bool:
         """Whether every kept view has exactly one vote."""
         return True
+
+    @property
+    def has_say(self) -> bool:
+        """Whether anything is added to the shares of votes."""
+        return False
+
+    def say(self, views: ViewLogits) -> Float64 | None:  # noqa: ARG002 - most let the votes alone decide
+        """What is added to the shares of votes (classes,), the same for any views that follow; None for nothing."""
+        return None
 
 
 class Stream(ABC):

@@ -57,4 +57,4 @@ def checked_stop(n_views: int | str | Adaptive, stop: str | None, *, method: Met
         raise UsageError('an Adaptive object and stop="exact" are two different rules; give one of them.')
     if not method.whole_votes:
         raise UsageError('stop="exact" counts whole votes; leave zero_temperature and compat at their defaults.')
-    return Exact(budget, method.keep)
+    return Exact(budget, method.keep, has_say=method.has_say)

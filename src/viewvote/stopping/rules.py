@@ -8,12 +8,16 @@ from typing import Protocol
 
 import numpy as np
 
-from ..arrays import Int64
+from ..arrays import Float64, Int64
 from ..errors import UsageError
 from ..vote import count_kept
 
 STEP = 8
 """Late rounds end on multiples of it, which are also the blocks that torch encoders work in."""
+
+
+ROUNDING = 1e-12
+"""How far the sum of a share and a say may be off, relative to the largest."""
 
 
 class StoppingRule(Protocol):
@@ -29,8 +33,11 @@ class StoppingRule(Protocol):
         """How many views have been seen when it looks, ascending; the last is the budget."""
         ...
 
-    def settled(self, labels: Int64, order: Int64) -> bool:
-        """Whether the views seen are enough: their labels in view order, and their indices, most confident first."""
+    def settled(self, labels: Int64, order: Int64, *, say: Float64 | None = None) -> bool:
+        """Whether the views seen are enough: their labels in view order, and their indices, most confident first.
+
+        `say` (classes,) is what the method adds to the shares of votes; a rule may leave it aside.
+        """
         ...
 
 
@@ -52,8 +59,8 @@ class Confident:
         if len(self.thresholds) != len(self.rounds) - 1:
             raise UsageError(f"rounds {self.rounds} need a threshold each but for the last; got {self.thresholds}.")
 
-    def settled(self, labels: Int64, order: Int64) -> bool:
-        """Whether the leader's support reaches the threshold of this round."""
+    def settled(self, labels: Int64, order: Int64, *, say: Float64 | None = None) -> bool:  # noqa: ARG002
+        """Whether the leader's support reaches the threshold of this round; the votes alone count."""
         threshold = dict(zip(self.rounds, self.thresholds, strict=False)).get(len(labels))
         return threshold is not None and leader_support(labels, order, keep=self.keep) >= threshold
 
@@ -83,17 +90,22 @@ class Exact:
     rival and gives it one, and never adds to the leader, so the largest j, min(r, k), is the worst. A strict lead also
     rules out a tie, so the tie rule and the discarded views cannot change it.
 
-    It needs r < k / 2: with 64 views and keep 0.3 (k = 19) it cannot stop before view 55.
+    It needs r < k / 2: with 64 views and keep 0.3 (k = 19) it cannot stop before view 55. Where the method adds a say
+    to the shares of votes (`has_say`), which later views do not change, the same holds of the sums of both, and a
+    source view that is sure may settle it at the first look.
     """
 
     budget: int
     keep: float
+    has_say: bool = False
 
     reason = "exact"
 
     @property
     def rounds(self) -> tuple[int, ...]:
-        """Every 8 views from the first count at which unanimous views could settle it."""
+        """Every 8 views from the first count at which unanimous views could settle it; with a say, from 8."""
+        if self.has_say:
+            return (*range(STEP, self.budget, STEP), self.budget)
         earliest = self.budget - (count_kept(self.budget, self.keep) - 1) // 2
         first = -(-earliest // STEP) * STEP
         return (*range(first, self.budget, STEP), self.budget)
@@ -103,12 +115,17 @@ class Exact:
         unseen = self.budget - len(order)
         return order[: max(0, count_kept(self.budget, self.keep) - unseen)]
 
-    def settled(self, labels: Int64, order: Int64) -> bool:
+    def settled(self, labels: Int64, order: Int64, *, say: Float64 | None = None) -> bool:
         """Whether the leader beats every rival even if all unseen views vote for that one.
 
         Only the labels of the certain views count, so in a cascade a teacher need not be asked about others.
         """
         certain = self.certain(order)
+        if say is not None:
+            k, unseen = count_kept(self.budget, self.keep), self.budget - len(labels)
+            standing = np.bincount(labels[certain], minlength=len(say)) / k + say
+            rival, leader = np.sort(np.append(standing, -np.inf))[-2:]  # one label has no rival
+            return bool(leader - rival > min(unseen, k) / k + ROUNDING * (1 + say.max()))
         votes = np.bincount(labels[certain], minlength=2)
         rival, leader = np.sort(votes)[-2:]
         return bool(len(certain) and leader > rival + self.budget - len(labels))

@@ -12,7 +12,7 @@ from ..errors import ContractError
 from ..methods import METHODS, Decision, Method, StreamingMethod, TrainingFreeMethod, TuningMethod, ViewLogits
 from .expect import expect
 
-CONFIDENCES = ("probability", "vote share")
+CONFIDENCES = ("probability", "vote share", "anchored share")
 SCALE = 30.0
 DIM = 6
 
