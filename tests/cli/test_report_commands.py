@@ -8,8 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.report.run_folders import answers, voted, write_run
+from tests.runs.colour_runs import colour_folder
 from viewvote.cli import report as command
 from viewvote.cli.commands import app
+from viewvote.methods.anchored import weight_for
+from viewvote.metrics.rescore import Setting, rescore
 from viewvote.records.record import failed_record
 from viewvote.report.formats.render import FORMATS
 from viewvote.report.layouts import SHIPPED
@@ -85,6 +88,40 @@ def test_rescore_takes_its_defaults_from_the_run_and_all_tie_rules(run):
     assert len({len(line) for line in table[1:]}) == 1
 
 
+def test_rescore_scores_the_anchored_vote_with_several_weights(run):
+    result = viewvote("rescore", run, "--method", "anchored", "--weight", "0,1.5", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert [(row["method"], row["weight"]) for row in rows] == [
+        ("zero-shot", ""),
+        ("anchored", "0.0"),
+        ("anchored", "1.5"),
+    ]
+    (zero,) = json.loads(viewvote("rescore", run, "--format", "json").stdout)["rows"][1:]
+    assert float(rows[1]["top1"]) == zero["top1"]
+    assert "weight" not in zero
+    table = viewvote("rescore", run, "--method", "anchored", "--weight", "0,1.5").stdout.splitlines()
+    assert table[1].split()[:5] == ["method", "views", "keep", "tie", "weight"]
+    assert len({len(line) for line in table[1:]}) == 1
+
+
+@pytest.mark.parametrize("settings", [[], ["--set", "weight=0.7"]])
+def test_rescore_gives_the_answers_of_an_anchored_run(tmp_path, settings):
+    data = colour_folder(tmp_path / "data")
+    flags = ["--model", "toy", "--views", "12", "--method", "anchored", "--out", tmp_path / "runs", *settings]
+    done = viewvote("eval", "--dataset", data, *flags)
+    assert done.exit_code == 0, done.stderr
+    (run,) = (tmp_path / "runs").iterdir()
+    records = [json.loads(line) for line in (run / "records.jsonl").read_text().splitlines()]
+    (row,) = json.loads(viewvote("rescore", run, "--method", "anchored", "--format", "json").stdout)["rows"][1:]
+    assert row["top1"] == sum(record["correct"] for record in records) / len(records)
+    (answers,) = rescore(run / "records.jsonl", [Setting(12, weight=row["weight"])])
+    assert answers.index.tolist() == [record["index"] for record in records]
+    assert answers.confidence == pytest.approx([record["confidence"] for record in records], abs=1e-6)
+    assert len({record["confidence"] for record in records}) > 3
+    likeness = json.loads((run / "environment.json").read_text()).get("likeness")
+    assert row["weight"] == (0.7 if settings else weight_for(likeness))
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -98,6 +135,11 @@ def test_rescore_takes_its_defaults_from_the_run_and_all_tie_rules(run):
         (["rescore", "RUN", "--views", "4.5"], "whole numbers"),
         (["rescore", "RUN", "--tie", "gredy"], "Did you mean 'greedy'"),
         (["rescore", "RUN", "--tie", "all", "--views", "4"], "recorded number of views only"),
+        (["rescore", "RUN", "--method", "mta"], "no method to rescore 'mta'"),
+        (["rescore", "RUN", "--weight", "1"], "belongs to --method anchored"),
+        (["rescore", "RUN", "--method", "anchored"], "Give --weight"),
+        (["rescore", "RUN", "--method", "anchored", "--weight", "a"], "--weight takes numbers"),
+        (["rescore", "RUN", "--method", "anchored", "--weight", "-1"], "at least 0"),
         (["rescore", "RUN", "--format", "html"], "no format 'html'"),
         (["metrics", "RUN", "--plot", "x.gif"], "a plot is written as"),
     ],

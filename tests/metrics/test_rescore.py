@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from tests.records.record_files import draw_logits, plain_record, voted_record, write_records
 from viewvote.errors import UsageError
+from viewvote.methods import ViewLogits
+from viewvote.methods.anchored import Anchored
 from viewvote.metrics.rescore import GROUP_RULES, Setting, rescore, zero_shot_answers
 from viewvote.records.columns import column_pieces, read_columns
 from viewvote.records.record import failed_record
@@ -159,3 +161,51 @@ def test_ties_need_evidence_where_their_rule_does(tmp_path, rule):
 def test_settings_are_checked(wrong, message):
     with pytest.raises(UsageError, match=message):
         Setting(**wrong)
+
+
+@pytest.mark.parametrize("tie", TIE_RULES)
+@pytest.mark.parametrize("coarse", [False, True])
+def test_the_anchored_vote_is_that_of_the_method_on_the_full_logits(tmp_path, tie, coarse):
+    rng = np.random.default_rng(31)
+    logits = np.stack([draw_logits(rng, views=VIEWS, classes=30, hard=3.0) for _ in range(60)])
+    if coarse:  # whole numbers: equal scores happen
+        logits = rng.integers(0, 3, size=(60, VIEWS, 6)).astype(np.float32)
+    path = recorded(tmp_path, logits)
+    views = (VIEWS,) if tie in GROUP_RULES else (1, 5, VIEWS)
+    asked = [Setting(n, keep, tie, weight) for n in views for keep in (0.3, 1.0) for weight in (0.0, 0.5, 1.0, 30.0)]
+    ties = 0
+    for setting, answers in zip(asked, rescore(path, asked), strict=True):
+        method = Anchored(keep=setting.keep, tie=tie, weight=setting.weight)
+        rows = zip(logits[:, : setting.views], DRAWS, strict=False)
+        decisions = [method.decide(ViewLogits(one, tie_draw=draw)) for one, draw in rows]
+        assert answers.index.tolist() == [decision.index for decision in decisions], setting
+        assert answers.confidence == pytest.approx([decision.confidence for decision in decisions], abs=1e-6)
+        assert answers.tied.tolist() == [decision.tie_break is not None for decision in decisions]
+        ties += int(answers.tied.sum())
+    assert ties > 10
+
+
+def test_without_weight_the_anchored_vote_is_the_vote(tmp_path):
+    rng = np.random.default_rng(32)
+    path = recorded(tmp_path, np.stack([draw_logits(rng, views=VIEWS, classes=8) for _ in range(80)]))
+    plain, anchored = rescore(path, [Setting(VIEWS), Setting(VIEWS, weight=0.0)])
+    assert anchored.index.tolist() == plain.index.tolist()
+    assert anchored.confidence.tolist() == plain.confidence.tolist()
+    assert anchored.tied.tolist() == plain.tied.tolist()
+
+
+def test_an_anchored_cascade_and_records_without_evidence_are_errors(tmp_path):
+    rng = np.random.default_rng(33)
+    student, teacher = (np.stack([draw_logits(rng, views=VIEWS, classes=8) for _ in range(5)]) for _ in range(2))
+    path = recorded(tmp_path, student, teacher=teacher)
+    with pytest.raises(UsageError, match="teacher's probabilities of the source view"):
+        rescore(path, [Setting(VIEWS, weight=1.0)])
+    bare = replace(voted_record(student[0]), candidates=(), logits="")
+    with pytest.raises(UsageError, match="recorded without evidence"):
+        rescore(write_records(tmp_path / "bare.jsonl", [bare]), [Setting(VIEWS, weight=1.0)])
+
+
+@pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf")])
+def test_a_weight_below_0_or_without_end_is_an_error(weight):
+    with pytest.raises(UsageError, match="weight must be a number"):
+        Setting(VIEWS, weight=weight)

@@ -12,6 +12,7 @@ from .guard import guarded
 LAYOUTS = ("nds", "fine-grained", "free")  # of report/layouts, which this module imports only when called
 FORMATS = ("markdown", "latex", "csv", "json", "html")
 RESCORED = ("table", "json", "csv")
+VOTES = ("zero", "anchored")
 
 N = TypeVar("N", int, float)
 
@@ -104,25 +105,43 @@ def rescore(
     keep: Annotated[str | None, typer.Option(help="Shares of views that vote, separated by commas.")] = None,
     views: Annotated[str | None, typer.Option(help="Numbers of views, separated by commas.")] = None,
     tie: Annotated[str, typer.Option(help='Tie rules, separated by commas, or "all".')] = "greedy",
+    method: Annotated[
+        str, typer.Option(help=" | ".join(VOTES), autocompletion=offering(VOTES), metavar="NAME")
+    ] = "zero",
+    weight: Annotated[
+        str | None,
+        typer.Option(
+            help="Weights of the whole image in the anchored vote, separated by commas; the run's own if left out."
+        ),
+    ] = None,
     format: Annotated[  # noqa: A002
         str, typer.Option(help=" | ".join(RESCORED), autocompletion=offering(RESCORED))
     ] = "table",
     output: Output = None,
 ) -> None:
-    """Score other settings from one run's records: zero-shot, any keep, fewer views, other tie rules."""
+    """Score other settings from one run's records: any keep, fewer views, other tie rules, zero-shot, anchored."""
+    from ..errors import UsageError
     from ..registry import unknown_name
-    from ..report.rescored import rescored_rows, rescored_text, settings_of
+    from ..report.rescored import own_weight, rescored_rows, rescored_text, settings_of
     from ..runs.read import load_run
     from ..vote import TIE_RULES
 
     if format not in RESCORED:
         raise unknown_name("format", format, RESCORED)
+    if method not in VOTES:
+        raise unknown_name("method to rescore", method, VOTES)
+    if weight is not None and method != "anchored":
+        raise UsageError("--weight belongs to --method anchored; give both.")
     chosen = load_run(run)
+    weights: list[float | None] = [None]
+    if method == "anchored":
+        weights = [*_numbers(weight, float, "--weight takes numbers")] if weight else [own_weight(chosen)]
     settings = settings_of(
         chosen,
         keeps=_numbers(keep, float, "--keep takes numbers") if keep else (),
         views=_numbers(views, int, "--views takes whole numbers") if views else (),
         ties=TIE_RULES if tie == "all" else [rule.strip() for rule in tie.split(",")],
+        weights=weights,
     )
     put_text(rescored_text(chosen, rescored_rows(chosen, settings), format), output)
 

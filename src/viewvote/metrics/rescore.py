@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 
 import numpy as np
@@ -11,17 +12,22 @@ from ..errors import UsageError
 from ..records.columns import Columns, column_pieces
 from ..registry import unknown_name
 from ..vote import TIE_RULES, break_tie, count_kept, rank_by_confidence
+from .anchored import RankedVotes, anchored_answer, check_anchored
 
 GROUP_RULES = ("group-marginal", "group-logits")
 
 
 @dataclass(frozen=True)
 class Setting:
-    """How a vote is counted: the first `views` views, the share `keep` of them, ties by `tie`."""
+    """How a vote is counted: the first `views` views, the share `keep` of them, ties by `tie`.
+
+    With a `weight` it is the anchored vote, in which the source view has that much say.
+    """
 
     views: int
     keep: float = 0.3
     tie: str = "greedy"
+    weight: float | None = None
 
     def __post_init__(self) -> None:
         if self.views < 1:
@@ -29,13 +35,16 @@ class Setting:
         count_kept(self.views, self.keep)
         if self.tie not in TIE_RULES:
             raise unknown_name("tie rule", self.tie, TIE_RULES)
+        if self.weight is not None and not (isfinite(self.weight) and self.weight >= 0):
+            raise UsageError(f"weight must be a number of at least 0 (0 is ZERO); got {self.weight}.")
 
 
 @dataclass(frozen=True)
 class Answers:
     """One row per record: the class (-1 for an image that could not be used), its share of the votes, and the target.
 
-    `tied` is True where several classes had most votes. For zero-shot `confidence` is the source view's probability.
+    `tied` is True where several classes had most votes, or in the anchored vote the same score: there
+    `confidence` is the score divided by 1 + weight. For zero-shot `confidence` is the source view's probability.
     """
 
     index: Int64
@@ -96,11 +105,26 @@ def _each_piece(path: Path, settings: Sequence[Setting | None]) -> Iterator[list
                 if size not in counts:
                     counts[size] = _count(answered, *size)
                 count = counts[size]
+                if setting.weight is not None:
+                    _fill_anchored(found, usable, answered, count, setting)
+                    answers.append(found)
+                    continue
                 found.index[usable] = _winners(answered, count, setting)
                 found.confidence[usable] = count.most / count.k
                 found.tied[usable] = count.tied
             answers.append(found)
         yield answers
+
+
+def _fill_anchored(found: Answers, usable: Bool, columns: Columns, count: _Count, setting: Setting) -> None:
+    """Write the anchored vote of every usable record into `found`."""
+    check_anchored(columns)
+    if setting.tie in GROUP_RULES:
+        _check_groups(columns, setting)
+    for i, row in enumerate(np.flatnonzero(usable)):
+        votes = RankedVotes(count.order[i], count.labels[i], count.k)
+        answer = anchored_answer(columns, i, votes, weight=setting.weight or 0.0, tie=setting.tie)
+        found.index[row], found.confidence[row], found.tied[row] = answer
 
 
 def zero_shot_answers(columns: Columns) -> Answers:

@@ -60,7 +60,7 @@ def probe(encoder: Encoder) -> list[float]:
 
 def environment_of(classifier: Classifier) -> dict[str, Any]:
     """The environment as JSON-ready values."""
-    teacher = classifier.teacher
+    teacher, likeness = classifier.teacher, classifier.likeness
     return {
         "viewvote": version_of("viewvote"),
         "python": platform.python_version(),
@@ -76,6 +76,7 @@ def environment_of(classifier: Classifier) -> dict[str, Any]:
         "teacher_probe": [] if teacher is None else probe(teacher),
         "method_fingerprint": classifier.method.fingerprint,
         "templates": list(classifier.templates),
+        **({} if likeness is None else {"likeness": likeness}),
     }
 
 

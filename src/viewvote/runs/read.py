@@ -26,6 +26,7 @@ class Run:
     """One run with its `n` records; `summary` is None while it is not complete.
 
     dataset_name   what the run's dataset was called when it started; None in runs of older versions
+    likeness       how alike its labels are to the model, where the method asked for it
     other          what its spec holds under keys that this version does not know
     """
 
@@ -35,6 +36,7 @@ class Run:
     n: int
     dataset_name: str | None = None
     other: Mapping[str, Any] = field(default_factory=dict)
+    likeness: float | None = None
 
     @property
     def records(self) -> Path:
@@ -119,7 +121,9 @@ def load_run(path: Path) -> Run:
     summary, environment = folder.read_summary(), folder.read_environment() or {}
     n = count_records(folder.records)
     whole = summary is not None and summary.n == n  # records may have been lost since it was written
-    return Run(path, spec, summary if whole else None, n, environment.get("dataset_name"), other)
+    return Run(
+        path, spec, summary if whole else None, n, environment.get("dataset_name"), other, environment.get("likeness")
+    )
 
 
 def load_runs(paths: Sequence[Path]) -> list[Run]:
