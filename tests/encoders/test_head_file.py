@@ -14,6 +14,7 @@ from viewvote.encoders.head_file import open_head, read_head_file, write_head_fi
 from viewvote.encoders.text_head import encode_classes
 from viewvote.errors import UsageError
 from viewvote.labels.templates import resolve_templates
+from viewvote.methods.anchored import Anchored
 from viewvote.runs import RunSpec, run
 
 LABELS = ["blue", "green", "red"]
@@ -121,3 +122,10 @@ def test_python_takes_a_head_and_tuning_methods_do_not(tmp_path):
     pytest.importorskip("torch")
     with pytest.raises(UsageError, match="takes no text head"):
         Classifier("toy", labels=LABELS, method="tpt", text_head=path)
+
+
+def test_the_anchored_vote_needs_a_weight_beside_a_head(tmp_path):
+    path = written(tmp_path / "head.npy")
+    with pytest.raises(UsageError, match="give it a weight"):
+        Classifier("toy", labels=LABELS, method="anchored", text_head=path)
+    assert Classifier("toy", labels=LABELS, method=Anchored(weight=1), text_head=path).likeness is None

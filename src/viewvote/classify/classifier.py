@@ -111,6 +111,11 @@ class Classifier:
             if text_head is not None:
                 raise UsageError(f"method {self.method.name!r} needs the text tower; it takes no text head.")
             self.method.check(self.encoder, self.teacher)
+        if text_head is not None and self.method.asks_likeness:
+            raise UsageError(
+                f"method {self.method.name!r} compares the labels with ordinary names, which a text head of yours does "
+                "not hold; give it a weight, e.g. --set weight=1."
+            )
         self.text_head = self._head(self.encoder) if text_head is None else self._head_in(Path(text_head))
         self.teacher_head = self._head(self.teacher) if self.teacher is not None else None
         self.likeness = self._likeness() if self.method.asks_likeness else None
