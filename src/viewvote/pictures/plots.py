@@ -96,7 +96,7 @@ def bars_side_by_side(
         rotation=20 if len(names) > 4 else 0,
         ha="right" if len(names) > 4 else "center",
     )
-    axis.legend(fontsize=8, frameon=False)
+    legend_above(axis)
     tidy(axis)
 
 
@@ -107,6 +107,11 @@ def _risk(axis: Any, sheet: Sheet) -> None:
     axis.set_title("risk of the images answered", fontsize=9)
     axis.legend(fontsize=7, frameon=False, loc="best")
     tidy(axis)
+
+
+def legend_above(axis: Any) -> None:
+    """Put the legend above the axis, where it hides nothing."""
+    axis.legend(fontsize=7, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
 
 
 def tidy(axis: Any) -> None:

@@ -10,7 +10,7 @@ from ..metrics.accuracy import over_seeds
 from ..metrics.rescore import Setting, rescore
 from ..pictures.drawing import FAINT
 from ..pictures.explain import PALETTE
-from ..pictures.plots import tidy
+from ..pictures.plots import legend_above, tidy
 from ..rates import Rate, Z, rate_of
 from ..report.rescored import recorded_views
 from ..runs.read import Run
@@ -133,5 +133,5 @@ def _draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     axis.axvline(0, color=FAINT, linewidth=0.6)
     axis.margins(0.18)
     axis.set(xlabel="error gap [points]", ylabel="improvement by ZERO [points]")
-    axis.legend(fontsize=8, frameon=False)
+    legend_above(axis)
     tidy(axis)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..pictures.drawing import FAINT
 from ..pictures.explain import PALETTE
-from ..pictures.plots import tidy
+from ..pictures.plots import legend_above, tidy
 from ..records.detail import Detailed, read_details
 from ..runs.read import Run
 from .base import COUNTS, NAMES, Column, Finding, Group, Options, groups
@@ -187,4 +187,4 @@ def _draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         axis.set_ylabel({"agreement": "share that agree", "correlation": "error correlation"}[what], fontsize=8)
         axis.axhline(0, color=FAINT, linewidth=0.6)
         tidy(axis)
-        axis.legend(fontsize=7, frameon=False)
+        legend_above(axis)

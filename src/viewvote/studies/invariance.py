@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..metrics.accuracy import over_seeds
 from ..pictures.explain import PALETTE
-from ..pictures.plots import tidy
+from ..pictures.plots import legend_above, tidy
 from ..rates import rate_of
 from ..records.detail import read_details
 from ..registry import unknown_name
@@ -154,5 +154,5 @@ def _draw(figure: Any, rows: Sequence[Mapping[str, Any]], bins: int) -> None:
     axis.set(
         xlabel=f"{bins} bins of images, most to least entropy of p-bar before", ylabel="argmax unchanged", ylim=(0, 1)
     )
-    axis.legend(fontsize=8, frameon=False, loc="lower right")
+    legend_above(axis)
     tidy(axis)

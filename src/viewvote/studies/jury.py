@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..metrics.means import Mean, mean_of, share_of
 from ..pictures.explain import PALETTE
-from ..pictures.plots import bars_side_by_side, tidy
+from ..pictures.plots import bars_side_by_side, legend_above, tidy
 from ..records.detail import read_details
 from ..runs.read import Run
 from .base import COUNTS, NAMES, Column, Finding, Group, Options, groups
@@ -160,5 +160,5 @@ def _draw(figure: Any, found: Sequence[tuple[Group, ClassErrors]], rows: Sequenc
         curve = condorcet_curve(row["expected"], SHOWN)
         curves.plot(SHOWN, curve, color=colour, label=f"{name}, error {row['expected']:.2f}")
     curves.set(xlabel="independent voters", ylabel="error of their majority", ylim=(0, 1), xlim=(1, SHOWN[-1]))
-    curves.legend(fontsize=7, frameon=False)
+    legend_above(curves)
     tidy(curves)

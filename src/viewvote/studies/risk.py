@@ -137,5 +137,5 @@ def _draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         }
         names = [row["dataset"] for row in shown]
         bars_side_by_side(axis, names, series, colours=(PALETTE[1], PALETTE[0]), errors=ends)
-        axis.set_title(over, fontsize=9)
+        axis.set_xlabel(over, fontsize=8)
         axis.set_ylabel("squared risk", fontsize=8)

@@ -8,7 +8,7 @@ import numpy as np
 from ..metrics.accuracy import over_seeds
 from ..metrics.rescore import Answers, Setting, rescore
 from ..pictures.explain import PALETTE
-from ..pictures.plots import tidy
+from ..pictures.plots import legend_above, tidy
 from ..rates import rate_of
 from ..report.rescored import recorded_views
 from ..runs.read import Run
@@ -88,5 +88,5 @@ def _draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         axis.errorbar(at, 100 * values, yerr=100 * spread, fmt="o", color=PALETTE[i % len(PALETTE)], label=label)
     axis.set_xticks(range(len(TIE_RULES)), TIE_RULES, rotation=20, ha="right", fontsize=8)
     axis.set_ylabel("top-1 [%]", fontsize=8)
-    axis.legend(fontsize=8, frameon=False)
+    legend_above(axis)
     tidy(axis)
