@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from viewvote.metrics.means import mean_of, share_of
+from viewvote.metrics.means import Mean, mean_of, pooled_means, share_of
 
 
 def test_the_interval_by_hand():
@@ -23,3 +23,9 @@ def test_the_interval_of_shares_ends_at_none_and_all():
     assert (found.value, found.high) == (pytest.approx(5 / 6), 1.0)
     assert found.low == mean_of([1.0, 1.0, 0.5]).low
     assert np.isnan(share_of([1.0]).low)
+
+
+def test_seeds_are_no_more_images_so_the_ends_are_averaged():
+    assert pooled_means([Mean(0.2, 0.1, 0.3, 9), Mean(0.4, 0.2, 0.6, 8)]) == Mean(
+        pytest.approx(0.3), pytest.approx(0.15), pytest.approx(0.45), 8
+    )

@@ -186,6 +186,26 @@ def test_records_without_details_are_refused_with_the_command(tmp_path, name):
         STUDIES.get(name)([run], Options())
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "low", "high"),
+    [
+        ("overconfidence", "kept_accuracy", "kept_low", "kept_high"),
+        ("error-gap", "zero", "zero_low", "zero_high"),
+        ("failure", "augmented", "augmented_low", "augmented_high"),
+        ("ties", "top1", "low", "high"),
+        ("invariance", "same", "low", "high"),
+        ("risk", "views", "views_low", "views_high"),
+    ],
+)
+def test_intervals_over_seeds_average_those_of_the_seeds(seeds, name, value, low, high):
+    runs = [run for run, *_ in seeds]
+    alone = [row_of(name, run) for run in runs]
+    together = STUDIES.get(name)(runs, Options()).rows[0]
+    for key in (value, low, high):
+        assert together[key] == pytest.approx(np.mean([row[key] for row in alone]))
+    assert together[low] <= together[value] <= together[high]
+
+
 def test_names_are_suggested():
     with pytest.raises(UnknownNameError, match="jury"):
         STUDIES.get("jurry")

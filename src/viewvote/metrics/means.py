@@ -1,5 +1,6 @@
 """A mean over images with its interval, for measures that are no counts of right answers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,3 +33,9 @@ def share_of(values: ArrayLike) -> Mean:
     found = mean_of(values)
     low, high = float(np.clip(found.low, 0.0, 1.0)), float(np.clip(found.high, 0.0, 1.0))
     return Mean(found.value, low, high, found.n)
+
+
+def pooled_means(means: Sequence[Mean]) -> Mean:
+    """The mean over runs on the same images that differ by seed only; the ends of intervals are averaged."""
+    value, low, high = np.mean([(mean.value, mean.low, mean.high) for mean in means], axis=0)
+    return Mean(float(value), float(low), float(high), min(mean.n for mean in means))

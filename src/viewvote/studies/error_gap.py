@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..metrics.accuracy import over_seeds
+from ..metrics.accuracy import over_seeds, pooled
+from ..metrics.means import pooled_means
 from ..metrics.rescore import Setting, rescore
 from ..pictures.drawing import FAINT
 from ..pictures.explain import PALETTE
@@ -91,6 +92,7 @@ def _row(group: Group, keep: float) -> dict[str, Any]:
     votes = [zero_rate(run, keep) for run in group.runs]
     source = seeds[0].source
     kept, zero = over_seeds([one.kept.value for one in seeds]), over_seeds([rate.value for rate in votes])
+    spread, vote = pooled_means([one.kept for one in seeds]), pooled(votes)
     return {
         **group.names,
         "keep": keep,
@@ -98,12 +100,12 @@ def _row(group: Group, keep: float) -> dict[str, Any]:
         "source_low": source.low,
         "source_high": source.high,
         "augmented": kept.mean,
-        "augmented_low": seeds[0].kept.low,
-        "augmented_high": seeds[0].kept.high,
+        "augmented_low": spread.low,
+        "augmented_high": spread.high,
         "augmented_std": kept.std,
         "zero": zero.mean,
-        "zero_low": votes[0].low,
-        "zero_high": votes[0].high,
+        "zero_low": vote.low,
+        "zero_high": vote.high,
         "zero_std": zero.std,
         "gap": source.value - kept.mean,
         "gap_std": kept.std,

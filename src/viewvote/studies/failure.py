@@ -10,7 +10,8 @@ from ..arrays import UInt8
 from ..errors import UsageError
 from ..images.photo import open_photo
 from ..images.spec import ImageSpec
-from ..metrics.accuracy import over_seeds
+from ..metrics.accuracy import over_seeds, pooled
+from ..metrics.means import pooled_means
 from ..pictures.plots import draw_reliability
 from ..runs.job import dataset_of
 from ..runs.read import Run
@@ -82,19 +83,20 @@ def _row(group: Group, options: Options) -> dict[str, Any]:
     source, kept = seeds[0].source, over_seeds([one.kept.value for one in seeds])
     zero = over_seeds([rate.value for rate in votes])
     published = PUBLISHED.get(group.names["dataset"])
+    spread, vote = pooled_means([one.kept for one in seeds]), pooled(votes)
     return {
         **group.names,
         "source": source.value,
         "source_low": source.low,
         "source_high": source.high,
         "augmented": kept.mean,
-        "augmented_low": seeds[0].kept.low,
-        "augmented_high": seeds[0].kept.high,
+        "augmented_low": spread.low,
+        "augmented_high": spread.high,
         "augmented_std": kept.std,
         "change": kept.mean - source.value,
         "zero": zero.mean,
-        "zero_low": votes[0].low,
-        "zero_high": votes[0].high,
+        "zero_low": vote.low,
+        "zero_high": vote.high,
         "zero_std": zero.std,
         "source_ece": seeds[0].source_bins.ece,
         "kept_ece": over_seeds([one.kept_bins.ece for one in seeds]).mean,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..metrics.accuracy import over_seeds
+from ..metrics.accuracy import over_seeds, pooled
 from ..pictures.explain import PALETTE
 from ..pictures.plots import legend_above, tidy
 from ..rates import rate_of
@@ -103,8 +103,8 @@ def _of_run(run: Run) -> list[Step]:
 
 
 def _shares(parts: Sequence[Bool]) -> dict[str, Any]:
-    """The share of True over seeds; the interval is that of the first seed's images."""
-    rate = rate_of(parts[0], np.ones(len(parts[0]), dtype=np.bool_))
+    """The share of True over seeds; the interval is as wide as that of one seed's images."""
+    rate = pooled([rate_of(part, np.ones(len(part), dtype=np.bool_)) for part in parts])
     seeds = over_seeds([float(part.mean()) for part in parts])
     return {"same": seeds.mean, "low": rate.low, "high": rate.high, "std": seeds.std, "n": rate.n, "seeds": seeds.seeds}
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from ..metrics.accuracy import over_seeds
 from ..metrics.calibration import BINS
+from ..metrics.means import pooled_means
 from ..pictures.plots import bars_side_by_side, draw_reliability
 from ..runs.read import Run
 from .augmented import Augmented, augmented_run
@@ -60,6 +61,7 @@ def _of_group(group: Group, options: Options) -> tuple[list[Augmented], int]:
 def _row(group: Group, seeds: Sequence[Augmented], bins: int, keep: float) -> dict[str, Any]:
     one = seeds[0]
     kept, ece = over_seeds([s.kept.value for s in seeds]), over_seeds([s.kept_bins.ece for s in seeds])
+    spread = pooled_means([s.kept for s in seeds])
     return {
         **group.names,
         "keep": keep,
@@ -71,8 +73,8 @@ def _row(group: Group, seeds: Sequence[Augmented], bins: int, keep: float) -> di
         "source_low": one.source.low,
         "source_high": one.source.high,
         "kept_accuracy": kept.mean,
-        "kept_low": one.kept.low,
-        "kept_high": one.kept.high,
+        "kept_low": spread.low,
+        "kept_high": spread.high,
         "kept_std": kept.std,
         "source_ece": one.source_bins.ece,
         "kept_ece": ece.mean,

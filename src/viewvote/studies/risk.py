@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics.accuracy import over_seeds
-from ..metrics.means import mean_of
+from ..metrics.means import mean_of, pooled_means
 from ..pictures.explain import PALETTE
 from ..pictures.plots import bars_side_by_side
 from ..records.detail import read_details
@@ -94,16 +94,16 @@ def _rows(group: Group) -> list[dict[str, Any]]:
     rows = []
     for over, name in product(("all views", "kept views"), LOSSES):
         pairs = [np.array([(r.marginal[name], r.views[name]) for r in seed[over]]) for seed in seeds]
-        marginal, views = mean_of(pairs[0][:, 0]), mean_of(pairs[0][:, 1])
+        marginal, views = (pooled_means([mean_of(p[:, column]) for p in pairs]) for column in (0, 1))
         rows.append(
             {
                 **group.names,
                 "over": over,
                 "loss": name,
-                "marginal": float(np.mean([p[:, 0].mean() for p in pairs])),
+                "marginal": marginal.value,
                 "marginal_low": marginal.low,
                 "marginal_high": marginal.high,
-                "views": float(np.mean([p[:, 1].mean() for p in pairs])),
+                "views": views.value,
                 "views_low": views.low,
                 "views_high": views.high,
                 "views_std": over_seeds([float(p[:, 1].mean()) for p in pairs]).std,

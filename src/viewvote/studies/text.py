@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping
 from math import isnan
 from typing import Any
 
-from ..report.formats.latex import _safe as latex_safe
-from ..report.formats.render import _markdown_safe as markdown_safe
-from ..report.formats.render import csv_text
+from ..report.formats.latex import latex_safe
+from ..report.formats.render import csv_text, markdown_safe
 from ..report.formats.strict_json import strict_json
 from .base import Column, Finding, Style
 

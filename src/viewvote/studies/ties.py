@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..metrics.accuracy import over_seeds
+from ..metrics.accuracy import over_seeds, pooled
 from ..metrics.rescore import Answers, Setting, rescore
 from ..pictures.explain import PALETTE
 from ..pictures.plots import legend_above, tidy
@@ -50,15 +50,15 @@ def _rows(group: Group) -> list[dict[str, Any]]:
     for i, rule in enumerate(TIE_RULES):
         answers = [one[i] for one in seeds]
         rates = [rate_of(one.correct, one.usable) for one in answers]
-        top1 = over_seeds([rate.value for rate in rates])
+        top1, rate = over_seeds([one.value for one in rates]), pooled(rates)
         tied = [one.correct[one.tied] for one in answers]
         rows.append(
             {
                 **group.names,
                 "rule": rule,
                 "top1": top1.mean,
-                "low": rates[0].low,
-                "high": rates[0].high,
+                "low": rate.low,
+                "high": rate.high,
                 "std": top1.std,
                 "ties": int(answers[0].tied.sum()),
                 "share": float(np.mean([one.tied[one.usable].mean() for one in answers])),

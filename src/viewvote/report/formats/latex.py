@@ -32,7 +32,7 @@ def latex(table: Table) -> str:
         "\\footnotesize",
         "\\setlength{\\tabcolsep}{4pt}",
         "\n\\medskip\n\n".join(blocks),
-        f"\\caption{{{' '.join(map(_safe, notes))}}}",
+        f"\\caption{{{' '.join(map(latex_safe, notes))}}}",
         "\\end{table*}",
     ]
     return "\n".join(lines) + "\n"
@@ -69,7 +69,7 @@ def _row(cells: Sequence[Lines]) -> str:
 
 def _stacked(lines: Lines, align: str) -> str:
     """The lines of a cell below each other, the first level with those of the other cells."""
-    inside = " \\\\ ".join(map(_safe, lines))
+    inside = " \\\\ ".join(map(latex_safe, lines))
     return inside if len(lines) == 1 else f"\\begin{{tabular}}[t]{{@{{}}{align}@{{}}}}{inside}\\end{{tabular}}"
 
 
@@ -84,5 +84,6 @@ _LATEX = {
 } | {mark: f"\\{mark}" for mark in "&%$#_{}"}
 
 
-def _safe(text: str) -> str:
+def latex_safe(text: str) -> str:
+    """The text with LaTeX's own characters escaped."""
     return "".join(_LATEX.get(mark, mark) for mark in text)

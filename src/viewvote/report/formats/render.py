@@ -20,14 +20,15 @@ def render(table: Table, fmt: str) -> str:
 
 def markdown(table: Table) -> str:
     """A GitHub table with the notes below."""
-    columns = [_markdown_safe(text) for text in heading(table)]
+    columns = [markdown_safe(text) for text in heading(table)]
     rows = [columns, ["---"] + ["---:"] * (len(columns) - 1)]
-    rows += [["<br>".join(_markdown_safe(line) for line in cell) for cell in row] for row in grid(table)]
+    rows += [["<br>".join(markdown_safe(line) for line in cell) for cell in row] for row in grid(table)]
     body = "\n".join("| " + " | ".join(row) + " |" for row in rows)
-    return body + "\n\n" + "\n".join(f"- {_markdown_safe(note)}" for note in table.notes) + "\n"
+    return body + "\n\n" + "\n".join(f"- {markdown_safe(note)}" for note in table.notes) + "\n"
 
 
-def _markdown_safe(text: str) -> str:
+def markdown_safe(text: str) -> str:
+    """The text with Markdown's own characters escaped."""
     for mark in "\\|*_<`":
         text = text.replace(mark, "\\" + mark)
     return text
