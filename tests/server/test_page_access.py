@@ -5,7 +5,8 @@ import pytest
 
 def focus(page):
     return page.run(
-        "const e = document.activeElement; return e.id || e.title || e.getAttribute('aria-label') || e.tagName"
+        "const e = document.activeElement;"
+        " return e.id || e.title || e.getAttribute('aria-label') || e.textContent || e.tagName"
     )
 
 

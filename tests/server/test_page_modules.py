@@ -40,8 +40,11 @@ OUTCOMES = {
     "2 of 3 confident views say cat, and so does the whole photo.": outcome(
         "cat", {"cat": 2, "dog": 1}, whole="cat", kept=["cat", "dog", "cat"]
     ),
-    "All 2 confident views say cat, and so does the whole photo.": outcome(
+    "Both confident views say cat, and so does the whole photo.": outcome(
         "cat", {"cat": 2}, whole="cat", kept=["cat", "cat"]
+    ),
+    "All 3 confident views say cat, and so does the whole photo.": outcome(
+        "cat", {"cat": 3}, whole="cat", kept=["cat", "cat", "cat"]
     ),
     "2 of 3 confident views say ferry; the whole photo looked more like dock (41%).": outcome(
         "ferry", {"ferry": 2, "dock": 1}, whole="dock", kept=["ferry", "dock", "ferry"]

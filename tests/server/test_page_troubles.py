@@ -67,6 +67,7 @@ def test_a_service_that_goes_away_is_waited_for(driver):
     page.wait(lambda: page.shown("#notice"))
     assert page.text("#notice-text").startswith("The service does not answer.")
     assert "the service does not answer" in page.text("#stage-words")
+    assert badges(page) == ["waiting"]
     with running(port=port):
         page.wait(lambda: badges(page) == ["red"])
         assert not page.shown("#notice")

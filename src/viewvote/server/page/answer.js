@@ -1,5 +1,6 @@
 // The answer card: the label, how likely, why in one sentence, the votes, and the views as small squares.
 
+import { passes } from "./api.js";
 import { colour } from "./colours.js";
 import { $, arrange, make, pieces } from "./dom.js";
 import { known } from "./photos.js";
@@ -24,9 +25,16 @@ export function showAnswer(photo, labels, unsure) {
 
 function nothing(photo, labels) {
   const failed = photo?.failure;
-  const words = failed ? "There is no answer for this photo." : photo ? "" : "Drop a photo to see what it shows.";
+  const later = failed && passes(failed);
+  const words = later
+    ? "Waiting for the service."
+    : failed
+      ? "There is no answer for this photo."
+      : photo
+        ? ""
+        : "Drop a photo to see what it shows.";
   const sentence = labels.length ? words : "Type a few labels to choose from.";
-  const label = failed || !labels.length ? "No answer" : "";
+  const label = later ? "Not yet" : failed || !labels.length ? "No answer" : "";
   return {
     label,
     none: true,
@@ -145,6 +153,7 @@ function fill(line, label, votes, share, whole, shown) {
 function squares(photo, shown) {
   const budget = Math.max(photo?.budget || 64, shown.views.length);
   const row = $("squares");
+  row.style.setProperty("--columns", Math.min(32, budget));
   while (row.children.length > budget) row.lastChild.remove();
   while (row.children.length < budget) row.append(make("i", { "data-view": row.children.length }));
   shown.views.forEach((view, i) => (row.children[i].className = view.kept ? `in ${colour(view.label)}` : "in c0"));

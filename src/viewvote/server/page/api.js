@@ -15,6 +15,9 @@ export class Failure extends Error {
   }
 }
 
+/** Whether a photo's failure passes by itself, or with a key. */
+export const passes = (failure) => ["gone", "not_ready", "queue_full", "unauthorized"].includes(failure.code);
+
 export function setKey(value) {
   key = value;
   try {

@@ -1,5 +1,6 @@
 // The photo, and under it the filmstrip; dropping, pasting and choosing more.
 
+import { passes } from "./api.js";
 import { colour } from "./colours.js";
 import { $, arrange, make } from "./dom.js";
 import { viewsOf } from "./photos.js";
@@ -8,7 +9,7 @@ import { best, isUnsure, likelihood, percent, plural } from "./words.js";
 /** What a photo's badge says and in which colour. */
 export function verdict(photo, unsure) {
   if (photo.state === "failed")
-    return { text: photo.failure.code === "queue_full" ? "waiting" : "no answer", tint: "c0", none: true };
+    return { text: passes(photo.failure) ? "waiting" : "no answer", tint: "c0", none: true };
   const prediction = photo.state === "done" ? photo.prediction : photo.whole;
   if (!prediction) return { text: "", tint: "c0", none: true };
   if (photo.state === "done" && isUnsure(prediction, unsure)) return { text: "unsure", tint: "c0", none: true };
@@ -39,8 +40,9 @@ export function showFilm({ photos, open, unsure, show, add, remove }) {
       button.lastChild.textContent = text;
       button.lastChild.className = `badge ${tint}`;
       button.setAttribute("aria-label", `${photo.name}: ${text || "being asked"}`);
-      button.setAttribute("aria-current", String(photo === open));
       button.dataset.state = photo.state;
+      if (photo === open && button.getAttribute("aria-current") !== "true") bring(item);
+      button.setAttribute("aria-current", String(photo === open));
       button.tabIndex = photo === open ? 0 : -1;
     },
   );
@@ -73,6 +75,14 @@ function frame(photo, { show, remove }) {
   );
 }
 
+/** Scroll the filmstrip, and nothing else, until an item is in sight. */
+function bring(item) {
+  const film = $("film");
+  const [outer, inner] = [film, item].map((element) => element.getBoundingClientRect());
+  film.scrollTop += Math.max(0, inner.bottom - outer.bottom) + Math.min(0, inner.top - outer.top);
+  film.scrollLeft += Math.max(0, inner.right - outer.right) + Math.min(0, inner.left - outer.left);
+}
+
 function step(button, by) {
   const all = [...$("film").querySelectorAll(".frame")];
   all[all.indexOf(button) + by]?.focus();
@@ -89,7 +99,7 @@ const addButton = (add) =>
         class: "add",
         id: "add",
         onclick: add,
-        "aria-label": "Choose photos; they can also be dropped or pasted",
+        "aria-label": "Drop or paste photos, or choose files",
       },
       "Drop or paste",
     ),

@@ -10,7 +10,7 @@ import { $, press } from "./dom.js";
 import { exporting } from "./export.js";
 import { showFilm, showStage, takePhotos } from "./film.js";
 import { labelBox } from "./labels.js";
-import { fold, forget, look, newPhoto, unfold, viewsOf } from "./photos.js";
+import { fold, forget, known, look, newPhoto, unfold, viewsOf } from "./photos.js";
 import { defaults, fromHash, methodOf, toHash, toOptions } from "./settings.js";
 import { linkViews, showViews } from "./views.js";
 import { best, likelihood, percent, sentence } from "./words.js";
@@ -160,13 +160,10 @@ async function takeExamples() {
 // ---- What comes back -----------------------------------------------------------------------------------------------
 
 function changed(photo) {
-  const known = new Set(state.settings.labels);
-  const tally =
-    photo.prediction && photo.state === "done"
-      ? (photo.prediction.votes ?? { [best(photo.prediction)]: 1 })
-      : photo.round?.votes;
-  if (photo.whole && photo === state.open) colourVoted({ [best(photo.whole)]: 1 }, known);
-  if (tally) colourVoted(tally, known);
+  const names = new Set(state.settings.labels);
+  const { prediction, round } = known(photo);
+  if (photo.state === "done") colourVoted(prediction.votes ?? { [best(prediction)]: 1 }, names);
+  else if (photo === state.open) colourVoted(round?.votes ?? (photo.whole ? { [best(photo.whole)]: 1 } : {}), names);
   if (photo === state.open && !state.drafting) announce(photo);
   show();
 }
@@ -191,6 +188,7 @@ function service(event) {
   $("notice-text").textContent = words[event] ?? "";
   $("key-form").hidden = event !== "key";
   if (info) show();
+  else $("one").hidden = true; // there is nothing to use yet
 }
 
 // ---- Start ---------------------------------------------------------------------------------------------------------
@@ -215,6 +213,10 @@ function wire() {
   linkViews();
   $("show-one").addEventListener("click", () => switchTo(false));
   $("show-all").addEventListener("click", () => switchTo(true));
+  $("skip").addEventListener("click", (event) => {
+    event.preventDefault(); // the address holds the settings
+    $("main").focus();
+  });
   $("examples").addEventListener("click", takeExamples);
   $("remove-photo").addEventListener("click", () => remove(state.open));
   $("unsure").addEventListener("input", (event) => change({ unsure: Number(event.target.value) / 100 }));
@@ -266,6 +268,7 @@ async function start() {
   const here = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
   $("where").textContent = `${info.model} · runs on ${here ? "this machine" : location.hostname}`;
   wire();
+  switchTo(false);
   showNow();
   await takeExamples();
 }

@@ -45,8 +45,9 @@ const slot = () => make("li", { "aria-hidden": "true" }, make("div", { class: "s
 function tile(photo, view, i) {
   const canvas = make("canvas", { width: SIDE, height: SIDE, "aria-hidden": "true" });
   drawView(canvas, photo, view);
-  const said = make("span", { class: "said", "aria-hidden": "true" }, make("b"), make("span"));
-  return make("li", {}, make("button", { type: "button", class: "view", "data-view": i }, canvas, said));
+  const which = make("span", { class: "unseen" }, i === 0 ? "The whole photo: " : `View ${i}: `);
+  const said = make("span", { class: "said" }, make("b"), make("span"));
+  return make("li", {}, make("button", { type: "button", class: "view", "data-view": i }, canvas, which, said));
 }
 
 function caption(item, views, i) {
@@ -56,10 +57,6 @@ function caption(item, views, i) {
   const [name, share] = button.lastChild.children;
   name.textContent = label;
   share.textContent = percent(top_probability).replace("over 99%", "99%");
-  button.setAttribute(
-    "aria-label",
-    `${i === 0 ? "The whole photo" : `View ${i}`}: ${label}, ${percent(top_probability)}`,
-  );
 }
 
 function small(photo, view, i) {

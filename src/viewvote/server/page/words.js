@@ -39,7 +39,7 @@ function agreeing(prediction, kept, label) {
   if (kept.length === 1) return [`The most confident of ${number(prediction.views_used)} views says `, { b: label }];
   if (prediction.votes === null) return [`Together, ${kept.length} confident views say `, { b: label }];
   const votes = prediction.votes[label];
-  if (votes === kept.length) return [`All ${kept.length} confident views say `, { b: label }];
+  if (votes === kept.length) return [`${votes === 2 ? "Both" : `All ${votes}`} confident views say `, { b: label }];
   return [`${votes} of ${kept.length} confident views ${votes === 1 ? "says" : "say"} `, { b: label }];
 }
 
