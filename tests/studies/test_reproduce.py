@@ -6,12 +6,13 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.conftest import PHOTOS
+from tests.encoders.test_catalog import CLIP, cache_repo
 from tests.runs.colour_runs import colour_folder
 from viewvote.cli.commands import app
 from viewvote.errors import UnknownNameError, UsageError
 from viewvote.report.layouts import SHIPPED
 from viewvote.studies import STUDIES
-from viewvote.studies.reproduce import ITEMS, find_item, plan_item
+from viewvote.studies.reproduce import ITEMS, find_item, list_items, plan_item
 
 PAPER = PHOTOS.parent / "paper" / "zero-paper.tex.txt"
 
@@ -37,7 +38,7 @@ def test_the_list_has_what_is_present(tmp_path):
     assert found.exit_code == 0, found.output
     lines = found.output.splitlines()
     assert len(lines) == len(ITEMS) + 1
-    assert re.search(r"^nds +0/5 +0  Table 1", lines[1])
+    assert re.search(r"^nds +0/5 +0 +no  Table 1", lines[1])
     assert "MaPLe's released prompts" in lines[1]
 
 
@@ -70,3 +71,12 @@ def test_presets_are_applied_to_the_runs_of_an_item():
     assert [(spec.method, spec.augment, spec.settings) for spec in specs] == [
         ("tpt", "augmix", {"record_marginal": True})
     ]
+
+
+def test_weights_in_the_hubs_cache_are_listed_with_the_id_that_loads_them(tmp_path):
+    clip = {"config.json": CLIP, "model.safetensors": "x"}
+    cache_repo(tmp_path, "openai/clip-vit-base-patch16", clip)
+    cache_repo(tmp_path, "openai/clip-vit-base-patch32", clip)
+    found = {one.name: one.weights for one in list_items([], root=tmp_path, cache_dir=tmp_path)}
+    assert found["nds"] == found["nds-coop"] == "hf:openai/clip-vit-base-patch16"
+    assert found["nds-laion"] is None

@@ -70,10 +70,13 @@ def _print_list(listed: Any) -> None:
     from ..studies.reproduce import Listed
 
     rows: list[Listed] = list(listed)
-    typer.echo(f"{'item':24}{'data':>8}{'runs':>6}  what it is; the published numbers are of")
+    typer.echo(f"{'item':24}{'data':>8}{'runs':>6}{'weights':>9}  what it is; the published numbers are of")
     for one in rows:
         data = f"{len(one.present)}/{len(one.item.datasets)}"
-        typer.echo(f"{one.name:24}{data:>8}{one.runs:>6}  {one.item.title}; {one.needs}")
+        weights = "no" if one.weights is None else "yes"
+        typer.echo(f"{one.name:24}{data:>8}{one.runs:>6}{weights:>9}  {one.item.title}; {one.needs}")
+    for model in dict.fromkeys(one.weights for one in rows if one.weights):
+        typer.echo(f"weights that are here: --model {model}")
 
 
 def _run(specs: Any, *, out: Path, quiet: bool) -> None:

@@ -21,6 +21,13 @@ WEIGHTS: Mapping[str, tuple[str, ...]] = {
 }
 """Our ids of the weights that the paper names."""
 
+REPOSITORIES: Mapping[str, tuple[str, ...]] = {
+    B16: ("timm/vit_base_patch16_clip_224.openai", "openai/clip-vit-base-patch16"),
+    L14: ("timm/vit_large_patch14_clip_224.openai", "openai/clip-vit-large-patch14"),
+    LAION: ("laion/CLIP-ViT-B-16-laion2B-s34B-b88K",),
+}
+"""The hub's repositories that hold them, for open_clip and for transformers."""
+
 TOWERS: Mapping[str, str] = {"clip-b16": B16}
 """Models of ours with the vision tower of one of them; with its text vectors (`text_head`) they are that model."""
 

@@ -7,8 +7,10 @@ from typing import Any
 
 from ..datasets import SUITES
 from ..datasets.check import survey
+from ..encoders.catalog import downloaded
 from ..errors import UsageError
 from ..registry import unknown_name
+from ..report.experiments import B16, REPOSITORIES
 from ..report.paper import paper_rows
 from ..report.presets import needs, with_preset
 from ..runs.plan import plan_runs
@@ -82,12 +84,16 @@ ITEMS: Mapping[str, Item] = {
 
 @dataclass(frozen=True)
 class Listed:
-    """An item as it stands: which datasets are present, and how many of its runs are there for some model."""
+    """An item as it stands: which datasets are present, and how many of its runs are there for some model.
+
+    weights   the downloaded model whose numbers the paper prints; None where it is not in the hub's cache
+    """
 
     name: str
     item: Item
     present: tuple[str, ...]
     runs: int
+    weights: str | None = None
 
     @property
     def needs(self) -> str:
@@ -104,13 +110,26 @@ def find_item(name: str) -> Item:
     return ITEMS[name]
 
 
-def list_items(runs: Sequence[Run], *, root: Path | None) -> list[Listed]:
-    """Every item with what is present below the data root, and its runs among these."""
+def list_items(runs: Sequence[Run], *, root: Path | None, cache_dir: Path | None = None) -> list[Listed]:
+    """Every item with what is present: datasets below the data root, weights in the hub's cache, and of these runs."""
     found = {one.name for one in survey(root) if one.state == "found"}
+    models = [row.model for row in downloaded(cache_dir=cache_dir)]
     return [
-        Listed(name, item, tuple(d for d in item.datasets if d in found), len(runs_of(item, runs)))
+        Listed(
+            name,
+            item,
+            present=tuple(d for d in item.datasets if d in found),
+            runs=len(runs_of(item, runs)),
+            weights=_downloaded_weights(item.model, models),
+        )
         for name, item in ITEMS.items()
     ]
+
+
+def _downloaded_weights(name: str, models: Sequence[str]) -> str | None:
+    """The model id of the weights that the paper calls `name`, if they are among the downloaded models."""
+    repositories = REPOSITORIES.get(name, REPOSITORIES[B16])  # learned prompts stand on CLIP's B/16
+    return next((model for model in models if model.endswith(tuple(f":{one}" for one in repositories))), None)
 
 
 def runs_of(item: Item, runs: Sequence[Run]) -> list[Run]:
