@@ -3,6 +3,7 @@
 import json
 import socket
 import threading
+from contextlib import ExitStack, closing
 
 import pytest
 
@@ -92,27 +93,46 @@ def small(tmp_path_factory):
         yield client
 
 
-def test_a_body_that_is_announced_too_large_is_refused_unread(small):
-    connection = small.connect()
+def start_request(connection, *, length, body=b""):
+    """Announce a body of that length and send the start of it."""
     connection.putrequest("POST", "/v1/classify")
     connection.putheader("Content-Type", "image/png")
-    connection.putheader("Content-Length", "10001")
-    connection.endheaders()  # and not one byte of the body
-    answer = connection.getresponse()
-    assert answer.status == 413
-    assert json.loads(answer.read())["code"] == "request_too_large"
-    assert answer.getheader("connection") == "close"
+    connection.putheader("Content-Length", str(length))
+    connection.endheaders(body)
+
+
+def test_a_body_that_is_announced_too_large_is_refused_unread(small):
+    with closing(small.connect()) as connection:
+        start_request(connection, length=10_001)  # and not one byte of the body
+        answer = connection.getresponse()
+        assert answer.status == 413
+        assert json.loads(answer.read())["code"] == "request_too_large"
+
+
+def test_a_client_that_sends_far_too_much_still_gets_its_answer(small):
+    for _ in range(5):
+        answer = small.post_image("/v1/classify", b"x" * 5_000_000)
+        assert (answer.status, answer.json["code"]) == (413, "request_too_large")
+
+
+def test_what_is_left_of_a_refused_body_is_not_awaited_for_ever(monkeypatch):
+    monkeypatch.setattr("viewvote.server.protocol.HEADER_SECONDS", 0.3)
+    with running(limits=Limits(bytes=10_000)) as client, closing(client.connect()) as connection:
+        start_request(connection, length=10_001, body=b"x" * 10)
+        answer = connection.getresponse()
+        assert (answer.status, json.loads(answer.read())["code"]) == (413, "request_too_large")
+        assert connection.sock.recv(1) == b""
 
 
 @pytest.mark.parametrize("kind", ["image/png", "application/json", "multipart/form-data; boundary=x"])
 def test_a_body_of_unknown_length_is_counted_while_it_arrives(small, kind):
-    connection = small.connect()
     head = b'--x\r\nContent-Disposition: form-data; name="image"; filename="a"\r\n\r\n'
     chunks = iter([head if "form" in kind else b"", *[b"x" * 1000] * 11])
-    connection.request("POST", "/v1/classify", chunks, {"Content-Type": kind}, encode_chunked=True)
-    answer = connection.getresponse()
-    assert answer.status == 413
-    assert "more than 10,000 bytes, which is the limit" in json.loads(answer.read())["error"]
+    with closing(small.connect()) as connection:
+        connection.request("POST", "/v1/classify", chunks, {"Content-Type": kind}, encode_chunked=True)
+        answer = connection.getresponse()
+        assert answer.status == 413
+        assert "more than 10,000 bytes, which is the limit" in json.loads(answer.read())["error"]
     assert small.service.engine.admitted == 0
 
 
@@ -123,26 +143,19 @@ def test_an_image_of_too_many_pixels_is_refused(small):
 
 
 def test_a_body_that_does_not_arrive_is_given_up(small):
-    connection = small.connect()
-    connection.putrequest("POST", "/v1/classify")
-    connection.putheader("Content-Type", "image/png")
-    connection.putheader("Content-Length", "100")
-    connection.endheaders(b"only a little")
-    answer = connection.getresponse()
-    assert (answer.status, json.loads(answer.read())["code"]) == (408, "slow_request")
+    with closing(small.connect()) as connection:
+        start_request(connection, length=100, body=b"only a little")
+        answer = connection.getresponse()
+        assert (answer.status, json.loads(answer.read())["code"]) == (408, "slow_request")
 
 
 def test_bodies_of_all_requests_together_are_bounded(small):
-    waiting = []
-    for _ in range(8):
-        connection = small.connect()
-        connection.putrequest("POST", "/v1/classify")
-        connection.putheader("Content-Type", "image/png")
-        connection.putheader("Content-Length", "10000")
-        connection.endheaders(b"x" * 9999)
-        waiting.append(connection)
-    late = small.post_image("/v1/classify", b"x" * 9000)
-    statuses = [connection.getresponse().status for connection in waiting]
+    with ExitStack() as stack:
+        waiting = [stack.enter_context(closing(small.connect())) for _ in range(8)]
+        for connection in waiting:
+            start_request(connection, length=10_000, body=b"x" * 9999)
+        late = small.post_image("/v1/classify", b"x" * 9000)
+        statuses = [connection.getresponse().status for connection in waiting]
     assert late.status == 429
     assert late.headers["retry-after"] == "1"
     assert set(statuses) == {408}

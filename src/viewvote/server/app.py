@@ -13,7 +13,7 @@ from ..errors import UsageError, ViewvoteError
 from ..prediction import Prediction
 from . import openapi
 from .access import Access
-from .body import CLOSE, Buffers, Space, bounded_stream, check_length
+from .body import Buffers, Space, bounded_stream, check_length
 from .edge import Edge
 from .explaining import explained, picture, wants_json
 from .hf_tasks import read_task, task_answer
@@ -78,7 +78,7 @@ class Routes:
         """Answer Hugging Face's task zero-shot-image-classification."""
         if model_id and model_id != self.service.encoder.model_id:
             known = self.service.encoder.model_id
-            raise RefusedError("not_found", f"this service has the model {known!r} and no other.", headers=CLOSE)
+            raise RefusedError("not_found", f"this service has the model {known!r} and no other.")
         async with self._asked(request, as_task=True) as asked:
             ((_, outcome),) = await self._answer(request, asked)
             if isinstance(outcome, ViewvoteError):

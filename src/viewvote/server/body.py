@@ -3,14 +3,10 @@
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
-from typing import Final
 
 from starlette.requests import Request
 
 from .refusals import RefusedError
-
-CLOSE: Final = {"Connection": "close"}
-"""Where a body is left unread, the connection cannot be used again."""
 
 
 class Buffers:
@@ -32,10 +28,8 @@ class Buffers:
     def take(self, count: int) -> None:
         """Count bytes in, or refuse them."""
         if self.held + count > self._max_bytes:
-            seconds = {"Retry-After": "1"}
-            raise RefusedError(
-                "queue_full", "too many requests are being sent; try again soon.", headers=CLOSE | seconds
-            )
+            headers = {"Retry-After": "1"}
+            raise RefusedError("queue_full", "too many requests are being sent; try again soon.", headers=headers)
         self.held += count
 
 
@@ -66,9 +60,7 @@ async def bounded_stream(
             async with asyncio.timeout_at(end):
                 chunk = await anext(stream, None)
         except TimeoutError as error:
-            raise RefusedError(
-                "slow_request", f"the request did not arrive within {seconds:g} seconds.", headers=CLOSE
-            ) from error
+            raise RefusedError("slow_request", f"the request did not arrive within {seconds:g} seconds.") from error
         if chunk is None:
             return
         seen += len(chunk)
@@ -90,5 +82,4 @@ def too_large(max_bytes: int) -> RefusedError:
     return RefusedError(
         "request_too_large",
         f"the request has more than {max_bytes:,} bytes, which is the limit. Send smaller images, or fewer at a time.",
-        headers=CLOSE,
     )

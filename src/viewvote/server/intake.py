@@ -10,7 +10,6 @@ from typing import Any, Final
 from starlette.requests import Request
 
 from ..errors import UsageError
-from .body import CLOSE
 from .forms import read_form
 from .job import Upload
 from .options import Options, from_text, read_options
@@ -45,7 +44,7 @@ async def read_asked(request: Request, stream: AsyncGenerator[bytes, None], limi
         uploads, in_body = [Upload(await _joined(stream))], {}
     else:
         raise RefusedError(
-            "unsupported_media_type", f"the content type {kind[:100]!r} is not supported; send {SHAPES}.", headers=CLOSE
+            "unsupported_media_type", f"the content type {kind[:100]!r} is not supported; send {SHAPES}."
         )
     if not uploads:
         raise UsageError(f"the request has no image; send {SHAPES}.")

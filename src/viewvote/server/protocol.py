@@ -7,7 +7,8 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEADER_SECONDS = 10.0
-"""Seconds from the first byte of a connection, or of its next request, to the end of the headers."""
+"""Seconds from the first byte of a connection, or of its next request, to the end of the headers; also the seconds that
+the rest of a body may take whose request has been answered (closing at once would destroy the answer on its way)."""
 
 
 class TimedProtocol(H11Protocol):
@@ -21,12 +22,18 @@ class TimedProtocol(H11Protocol):
         self._arm()
 
     def data_received(self, data: bytes) -> None:
-        """Wait on as long as the headers are incomplete."""
+        """Wait on as long as the headers, or the body of an answered request, are incomplete."""
         super().data_received(data)
         if self.conn.their_state is h11.IDLE:
             self._arm()
-        else:
+        elif self.cycle is None or not self.cycle.response_complete:
             self._disarm()
+
+    def on_response_complete(self) -> None:
+        """Read what is left of the body and forget it, but not for ever."""
+        super().on_response_complete()
+        if self.conn.their_state is h11.SEND_BODY:
+            self._arm()
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP; a request that was being read on this connection gets no second answer."""
@@ -54,5 +61,5 @@ class TimedProtocol(H11Protocol):
 
     def _hang_up(self) -> None:
         self._timer = None
-        if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
+        if not self.transport.is_closing():
             self.transport.close()
