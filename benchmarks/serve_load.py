@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from time import monotonic, perf_counter, sleep
+from time import monotonic, perf_counter, process_time, sleep
 from typing import IO
 
 from PIL import Image
@@ -47,6 +47,12 @@ class Served:
         """What the process holds now (Linux)."""
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
         return round(pages * 4096 / 1e6, 1)
+
+    @property
+    def cpu_seconds(self) -> float:
+        """What the process has used of all cores so far (Linux)."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
@@ -164,15 +170,18 @@ def throughput(args: argparse.Namespace) -> None:
     with service("--labels", ",".join(LABELS), "--views", "adaptive", "--feature-cache", "0") as served:
         for turn in range(args.turns):
             for clients in ratios:
-                start = perf_counter()
+                start, used = perf_counter(), process_time()
                 assert sum(1 for _ in clf.predict_many(photos)) == len(photos)
-                ceiling = len(photos) / (perf_counter() - start)
-                start = perf_counter()
-                tally = asyncio.run(load(served.port, iter([request_of(photo) for photo in photos]), clients=clients))
-                rate = tally.statuses[200] / (perf_counter() - start)
+                ceiling, own_cpu = len(photos) / (perf_counter() - start), process_time() - used
+                requests = iter([request_of(photo) for photo in photos])
+                start, used = perf_counter(), served.cpu_seconds
+                tally = asyncio.run(load(served.port, requests, clients=clients))
+                rate, cpu = tally.statuses[200] / (perf_counter() - start), served.cpu_seconds - used
                 ratios[clients].append(rate / ceiling)
                 row = {"turn": turn, "clients": clients, "images_per_second": round(rate, 2)}
                 row |= {"predict_many": round(ceiling, 2), "ratio": round(rate / ceiling, 3)}
+                row |= {"cpu_ms": round(1000 * cpu / len(photos), 1)}
+                row |= {"predict_many_cpu_ms": round(1000 * own_cpu / len(photos), 1)}
                 print(json.dumps(row | {"statuses": tally.statuses, "load": os.getloadavg()[0]}), flush=True)
     for clients, found in ratios.items():
         print(json.dumps({"clients": clients, "median_ratio": round(statistics.median(found), 3), "of": len(found)}))
