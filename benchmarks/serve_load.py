@@ -26,6 +26,7 @@ from itertools import count
 from pathlib import Path
 from time import monotonic, perf_counter, process_time, sleep
 from typing import IO
+from urllib.parse import quote
 
 from PIL import Image
 
@@ -211,7 +212,7 @@ def memory(args: argparse.Namespace) -> None:
         numbers = iter(range(args.requests))
         for tenth in range(10):
             some = (
-                request_of(photos[i % 400], f"?seed={i}&top=1&labels={LABELS[i % 10]},thing{i % 1000}")
+                request_of(photos[i % 400], f"?seed={i}&top=1&labels={quote(LABELS[i % 10])},thing{i % 1000}")
                 for i in _take(numbers, args.requests // 10)
             )
             tally = asyncio.run(load(served.port, some, clients=8))

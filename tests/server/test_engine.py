@@ -1,5 +1,6 @@
 """The queue: shared batches, refusals, clients that leave, deadlines, and failures of one image or of the model."""
 
+import gc
 import json
 import socket
 import threading
@@ -81,7 +82,7 @@ def leave(client, gate, path):
 
 
 @pytest.mark.parametrize("path", ["/v1/classify", "/v1/classify/stream"])
-def test_a_client_that_leaves_stops_its_work(path):
+def test_a_client_that_leaves_stops_its_work(path, caplog):
     gate = Gate()
     with running(gate) as client:
         gate.open.clear()
@@ -90,6 +91,8 @@ def test_a_client_that_leaves_stops_its_work(path):
         gate.open.set()
         assert client.classify(png(), views=4).status == 200
         assert sum(gate.batches) < 64
+    gc.collect()
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
 def test_a_request_that_takes_too_long_is_given_up():

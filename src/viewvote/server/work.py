@@ -1,7 +1,7 @@
 """The images of one request as jobs of the engine: admitted together, given up together."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -53,7 +53,7 @@ async def admitted(
 
 async def outcomes_of(request: Request, work: Work) -> list[Outcome]:
     """The outcomes in order; RefusedError as soon as the client is gone."""
-    answers = asyncio.gather(*work.outcomes)
+    answers = asyncio.ensure_future(_all(work.outcomes))
     gone = asyncio.ensure_future(disconnected(request))
     try:
         await first_of(answers, gone)
@@ -85,6 +85,10 @@ def seconds_for(service: Service, asked: Asked) -> float:
 def late(seconds: float) -> RefusedError:
     """The error of a request whose time is up."""
     return RefusedError("deadline_exceeded", f"no answer within {seconds:g} seconds; the request was given up.")
+
+
+async def _all(outcomes: Sequence[asyncio.Future[Outcome]]) -> list[Outcome]:
+    return [await outcome for outcome in outcomes]
 
 
 async def first_of(*futures: asyncio.Future[Any]) -> None:
