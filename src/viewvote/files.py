@@ -2,7 +2,6 @@
 
 import json
 import os
-import secrets
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from importlib.resources import files
@@ -37,7 +36,7 @@ def write_best_effort(path: Path, data: str | bytes) -> None:
 
 def _replace(path: Path, data: str | bytes, *, sync: bool) -> None:
     """Write a file beside `path` under a name that no other writer has, then rename it."""
-    part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
+    part = path.with_name(f"{path.name}.{os.urandom(4).hex()}.part")
     try:
         with part.open("xb") as file:
             file.write(data.encode() if isinstance(data, str) else data)

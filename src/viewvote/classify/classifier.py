@@ -12,8 +12,6 @@ from ..checks import checked_whole
 from ..encoders import Encoder, LoadOptions, load_encoder
 from ..encoders.base import DrawsViews, checked_encoder
 from ..encoders.batch_size import fastest_batch
-from ..encoders.head_file import open_head, read_head_file
-from ..encoders.likeness import label_likeness
 from ..encoders.text_head import BuildHead, TextHead, build_text_head
 from ..errors import UsageError, ViewvoteError
 from ..images.photo import ImageLimits, ImageSource
@@ -218,6 +216,8 @@ class Classifier:
         return np.stack(rows) if rows else np.zeros((0, len(self.labels)), dtype=np.float32)
 
     def _head_in(self, path: Path) -> TextHead:
+        from ..encoders.head_file import open_head, read_head_file  # few ask for it, and starting should be quick
+
         return open_head(read_head_file(path), self.labels, self.encoder)
 
     def _head(self, encoder: Encoder) -> TextHead:
@@ -225,6 +225,8 @@ class Classifier:
 
     def _likeness(self) -> float:
         """How alike the labels are to the model that votes."""
+        from ..encoders.likeness import label_likeness
+
         model, head = self.encoder, self.text_head
         if self.teacher is not None and self.teacher_head is not None:
             model, head = self.teacher, self.teacher_head
