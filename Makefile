@@ -9,8 +9,8 @@ EXTRAS := torch,openvino,ray,serve,plots,datasets
 .PHONY: demo test check bench clean lock format
 
 demo: $(VENV)/core.stamp
-	@echo 'viewvote classify examples/photos --labels-file examples/labels.txt --explain demo-output'
-	@$(BIN)/viewvote classify examples/photos --labels-file examples/labels.txt --explain demo-output
+	@echo 'viewvote classify examples/photos --labels-file examples/labels.txt --views 64 --explain demo-output'
+	@$(BIN)/viewvote classify examples/photos --labels-file examples/labels.txt --views 64 --explain demo-output
 	@echo "Why, as pictures: demo-output/*.png"
 
 test: check

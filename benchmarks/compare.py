@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from training.eval_sets import SETS, Benchmark, data_folder, load_benchmark
 from viewvote import load_encoder
+from viewvote.classify.calibration import probability_fit
+from viewvote.classify.likelihood import likelihood_of
 from viewvote.classify.prefetch import prepare_ahead
 from viewvote.encoders import Encoder
 from viewvote.encoders.text_head import TextHead, build_text_head
@@ -109,7 +111,7 @@ def measure(encoder: Encoder, bench: Benchmark, chosen: list[int], cache: Path) 
         for name in ("photo", "ensemble")
     }
     return [
-        score(bench, chosen, title, method, view_logits(encoder, heads[templates], features))
+        score(encoder, bench, chosen, title, method, view_logits(encoder, heads[templates], features))
         for title, (templates, method) in METHODS_SHOWN.items()
     ]
 
@@ -123,15 +125,22 @@ def view_logits(encoder: Encoder, head: TextHead, features: NDArray[np.float32])
 
 
 def score(
-    bench: Benchmark, chosen: list[int], title: str, method: TrainingFreeMethod, views: Iterable[ViewLogits]
+    encoder: Encoder,
+    bench: Benchmark,
+    chosen: list[int],
+    title: str,
+    method: TrainingFreeMethod,
+    views: Iterable[ViewLogits],
 ) -> Row:
-    decisions = [method.decide(one) for one in views]
+    seen = list(views)
+    decisions = [method.decide(one) for one in seen]
+    fit = probability_fit(encoder, method, None)
     return Row(
         bench.name,
         title,
         np.array([d.index for d in decisions]) == np.array(bench.labels)[chosen],
         np.array([d.confidence for d in decisions]),
-        np.array([d.probability for d in decisions]),
+        np.array([likelihood_of(d, one, fit=fit)[0] for d, one in zip(decisions, seen, strict=True)]),
     )
 
 

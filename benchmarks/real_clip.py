@@ -29,6 +29,7 @@ from viewvote.labels.templates import resolve_templates
 from viewvote.methods import ViewLogits
 from viewvote.methods.zero import Zero
 from viewvote.metrics.paired import mcnemar
+from viewvote.vote import log_softmax
 
 MEASURED = ("imagenet", "oxford_pets", "caltech101", "eurosat", *(name for name in SETS if name.startswith("pacs")))
 CASCADES = {f"pocket, clip-b16 votes, keep {keep}": Zero(keep=keep) for keep in (0.1, 0.3)}
@@ -68,7 +69,8 @@ class Pair:
         views = next(view_logits(self.student, self.student_head, seen))
         asked = ViewLogits(views.logits, views.logit_scale, views.logit_bias, teacher=ask)
         said |= {title: method.decide(asked) for title, method in CASCADES.items()}
-        answers = {t: [d.index, round(d.confidence, 4), round(d.probability, 4)] for t, d in said.items()}
+        source = np.exp(log_softmax(logits[0]))
+        answers = {t: [d.index, round(d.confidence, 4), round(float(source[d.index]), 4)] for t, d in said.items()}
         return {"image": self.key(place), "target": self.bench.labels[i], "answers": answers}
 
     @property

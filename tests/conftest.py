@@ -43,6 +43,12 @@ class Contrary(ToyEncoder):
 
 
 @pytest.fixture(scope="session")
+def shipped_photos() -> list[Path]:
+    """The photographs that ship: an astronaut, a cat, a cup of coffee, a rocket."""
+    return sorted((Path(__file__).parents[1] / "examples" / "photos").glob("*.jpg"))
+
+
+@pytest.fixture(scope="session")
 def photos() -> Path:
     """The folder of real photographs; tests that need it skip where it is not beside the repository."""
     if not (PHOTOS / "eval").is_dir():

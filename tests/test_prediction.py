@@ -3,19 +3,29 @@
 import json
 
 import numpy as np
+import pytest
 
 from viewvote.prediction import Box, Prediction, Trace, ViewTable, ViewTrace, label_keys
 
-FIRST = ["path", "label", "index", "confidence", "scores", "votes", "tie_break", "method", "model", "timings"]
-CONTRACT = [*FIRST, "probability", "confidence_is", "views_used"]
+FIRST = [
+    "path",
+    "label",
+    "index",
+    "probability",
+    "confidence",
+    "confidence_is",
+    "vote_share",
+    "probabilities",
+    "scores",
+    "votes",
+]
+CONTRACT = [*FIRST, "kept_views", "tie_break", "method", "model", "timings", "views_used"]
 
 
 def prediction(**changes):
     values = {
         "labels": ("cat", "dog", "rocket"),
         "index": 1,
-        "confidence": 0.5,
-        "confidence_is": "vote share",
         "probability": 0.7,
         "scores": np.array([0.5, 0.5, 0], dtype=np.float32),
         "votes": np.array([2, 2, 0]),
@@ -58,7 +68,7 @@ def test_to_dict_is_json_with_plain_numbers():
 
 def test_the_probability_stands_beside_the_vote_share():
     got = prediction(views_used=4).to_dict()
-    assert (got["confidence"], got["confidence_is"], got["probability"]) == (0.5, "vote share", 0.7)
+    assert (got["vote_share"], got["probability"], got["confidence"]) == (0.5, 0.7, 0.7)
     assert got["views_used"] == 4
     assert "stop" not in got
 
@@ -70,7 +80,25 @@ def test_the_winner_of_a_tie_ranks_first():
 
 
 def test_methods_that_do_not_vote_have_no_votes():
-    assert prediction(votes=None).to_dict()["votes"] is None
+    found = prediction(votes=None)
+    assert found.to_dict()["votes"] is None
+    assert (found.vote_share, found.kept_votes, found.votes_won) == (None, 0, "")
+
+
+def test_votes_are_told_with_how_many_there_were():
+    assert prediction().votes_won == "2 of 4"
+    assert prediction().kept_votes == 4
+    assert prediction(votes=np.array([1.25, 2.5, 0.25], dtype=np.float32)).votes_won == "2.5 of 4"
+
+
+def test_the_probabilities_are_the_blend_at_the_answers_probability():
+    found = prediction(blend=np.array([0.3, 0.6, 0.1], dtype=np.float32), probability=0.6)
+    assert found.probabilities.tolist() == pytest.approx([0.3, 0.6, 0.1])
+    surer = prediction(blend=np.array([0.3, 0.6, 0.1], dtype=np.float32), probability=0.8)
+    assert surer.probabilities[1] == pytest.approx(0.8)
+    assert surer.probabilities.sum() == pytest.approx(1)
+    assert surer.ranking() == [1, 0, 2]
+    assert list(surer.to_dict(top=2)["probabilities"]) == ["dog", "cat"]
 
 
 def test_an_abstaining_prediction_keeps_its_best_guess():

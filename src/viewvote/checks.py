@@ -19,3 +19,10 @@ def checked_keep(keep: float) -> float:
     if not 0 < keep <= 1:
         raise UsageError(f"keep must be above 0 and at most 1 (the share of views that vote); got {keep}.")
     return keep
+
+
+def checked_share(value: float, *, name: str) -> float:
+    """The number; UsageError unless it is between 0 and 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise UsageError(f"{name} must be between 0 and 1; got {value!r}.")
+    return float(value)

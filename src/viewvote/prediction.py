@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import Any, overload
+from functools import cached_property, lru_cache
+from typing import Any, Final, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import Bool, Float32, Int64
+from .probability import spread
 
 
 @dataclass(frozen=True)
@@ -192,30 +193,50 @@ class Trace:
         return out
 
 
+NONE_OF_THESE: Final = "none of these"
+"""The label that is added where a photo may show none of the others."""
+
+
+@dataclass(frozen=True, eq=False)
+class EachLabel:
+    """Each label's own answer, whatever the others' are.
+
+    probabilities  how likely each label is to be there (labels,)
+    thresholds     from which probability on it is (labels,)
+    """
+
+    probabilities: Float32
+    thresholds: Float32
+
+    @property
+    def there(self) -> Int64:
+        """The indices of the labels that are there, the most probable first."""
+        order = np.argsort(-self.probabilities, kind="stable")
+        return order[(self.probabilities >= self.thresholds)[order]]
+
+
 @dataclass(frozen=True)
 class Prediction:
     """The answer for one image.
 
     label        the winning label, or None where the classifier abstained
     index        its position among the labels (also when it abstained: the best guess)
-    confidence   share of the deciding quantity that the winner holds, in [0, 1]: for voting methods the share of the
-                 kept views that voted for it (in the anchored vote with the source view's say), for the others its
-                 probability (`confidence_is` names which)
-    probability  the winner's probability at the model's own temperature: for voting methods on the source view, where
-                 the model is calibrated (confident views are over-confident), for the others the same as confidence
-    scores       one number per label: vote shares or probabilities, summing to 1; for zero-shot with a model that
-                 scores each label alone (SigLIP), sigmoids that need not; the winner has the largest
+    probability  how likely the answer is to be right, in [0, 1]: from the source view and the kept views, calibrated
+                 (docs/probability.md). What abstaining, sorting and tables go by
+    scores       one number per label, what the method decided by: vote shares (in the anchored vote with the source
+                 view's say) or probabilities, summing to 1; for zero-shot with a model that scores each label alone
+                 (SigLIP), sigmoids that need not; the winner has the largest
     votes        one count per label; None for methods that do not vote
     tie_break    the rule that decided between labels with equally many votes, or None
     notes        what did not go as planned, in words (a tuning step that was skipped)
     views_used   how many views were looked at
     stop         why no more were, where a stopping rule was at work: "confident", "exact" or "all views"
+    blend        the probabilities of all labels before they are calibrated, led by the answer; None: the scores
+    each         each label's answer by itself, where that was asked (multi_label)
     """
 
     labels: tuple[str, ...]
     index: int
-    confidence: float
-    confidence_is: str
     probability: float
     scores: Float32
     votes: NDArray[Any] | None
@@ -229,6 +250,8 @@ class Prediction:
     notes: tuple[str, ...] = ()
     views_used: int = 0
     stop: str | None = None
+    blend: Float32 | None = field(default=None, repr=False)
+    each: EachLabel | None = field(default=None, repr=False)
 
     @property
     def label(self) -> str | None:
@@ -236,35 +259,78 @@ class Prediction:
         return None if self.abstained else self.labels[self.index]
 
     @property
+    def confidence(self) -> float:
+        """The same as `probability`, under the name that other packages use."""
+        return self.probability
+
+    @cached_property
+    def probabilities(self) -> Float32:
+        """How likely each label is (labels,): calibrated, led by the answer, summing to 1.
+
+        For zero-shot with a model that scores each label alone (SigLIP) they are its sigmoids.
+        """
+        return self.scores if self.blend is None else spread(self.blend, self.index, self.probability)
+
+    @property
+    def kept_votes(self) -> float:
+        """How many votes were cast: one for each kept view; 0 for methods that do not vote."""
+        return 0 if self.votes is None else self.votes.sum().item()
+
+    @property
+    def vote_share(self) -> float | None:
+        """The winner's share of the votes; None for methods that do not vote."""
+        return None if self.votes is None else float(np.float32(self.votes[self.index] / self.votes.sum()))
+
+    @property
+    def votes_won(self) -> str:
+        """The winner's votes in words, such as "17 of 19"; empty where there are none to win."""
+        if self.votes is None or self.labels[self.index] == NONE_OF_THESE:
+            return ""
+        return f"{self.votes[self.index].item():.3g} of {self.kept_votes:.3g}"
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The labels that are there, each by its own threshold (multi_label); otherwise the answer, if there is one."""
+        if self.each is not None:
+            return tuple(self.labels[i] for i in self.each.there.tolist())
+        return () if self.label in (None, NONE_OF_THESE) else (self.labels[self.index],)
+
+    @property
     def kept(self) -> tuple[int, ...]:
         """The indices of the kept views; empty without a trace."""
         return tuple(np.flatnonzero(self.trace.views.kept).tolist()) if self.trace else ()
 
     def ranking(self, top: int | None = None) -> list[int]:
-        """Label indices from best to worst; the winner is first even where a tie had to be broken."""
-        order = np.lexsort((np.arange(len(self.labels)) != self.index, -self.scores.astype(np.float64)))
+        """Label indices from most to least probable; the winner is first even where a tie had to be broken."""
+        order = np.lexsort((np.arange(len(self.labels)) != self.index, -self.probabilities.astype(np.float64)))
         return [int(i) for i in order[:top]]
 
     def to_dict(self, *, trace: bool = False, top: int | None = None) -> dict[str, Any]:
-        """JSON-ready values under the public keys; `top` keeps only the best labels in `scores` and `votes`."""
+        """JSON-ready values under the public keys; `top` keeps only the most probable labels."""
         names = label_keys(self.labels)
         order = self.ranking(top)
-        votes = None if self.votes is None else {names[i]: self.votes[i].item() for i in order}
+        likely, votes = self.probabilities, self.votes
         out: dict[str, Any] = {
             "path": self.path,
             "label": self.label,
             "index": self.index,
+            "probability": self.probability,
             "confidence": self.confidence,
+            "confidence_is": "probability",
+            "vote_share": self.vote_share,
+            "probabilities": {names[i]: float(likely[i]) for i in order},
             "scores": {names[i]: float(self.scores[i]) for i in order},
-            "votes": votes,
+            "votes": None if votes is None else {names[i]: votes[i].item() for i in order},
+            "kept_views": self.kept_votes,
             "tie_break": self.tie_break,
             "method": self.method,
             "model": self.model,
             "timings": dict(self.timings),
-            "probability": self.probability,
-            "confidence_is": self.confidence_is,
             "views_used": self.views_used,
         }
+        if self.each is not None:
+            out["each"] = {names[i]: float(self.each.probabilities[i]) for i in order if i < len(self.each.thresholds)}
+            out["shown"] = list(self.shown)
         if self.stop is not None:
             out["stop"] = self.stop
         if self.notes:

@@ -103,7 +103,9 @@ def test_a_classifier_gathers_it_when_asked_and_never_writes_it_out():
 
 
 def test_a_cascade_hands_on_what_the_teacher_said():
-    prediction = Classifier("toy", labels=["red", "green"], n_views=8, teacher="toy", evidence=True)(draw_photo(60, 45))
+    prediction = Classifier("toy", labels=["red", "green"], method="zero", n_views=8, teacher="toy", evidence=True)(
+        draw_photo(60, 45)
+    )
     asked = prediction.trace.evidence.teacher_labels
     assert np.flatnonzero(asked >= 0).tolist() == list(prediction.kept)
 

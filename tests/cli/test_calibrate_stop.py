@@ -42,7 +42,7 @@ def test_a_run_is_calibrated_and_the_file_used(run, red, tmp_path):
     assert [one["disagreement"] for one in found] == [0.1, 0.2]
     described = {"name": "a-run", "dataset": "drawn", "model": "toy", "method": "zero", "seed": 0}
     assert found[0]["provenance"] == {"runs": [described], "records": 60}
-    views = ["--views", "16", "--stop", tmp_path / "s.json", "--disagreement", "0.1"]
+    views = ["--method", "zero", "--views", "16", "--stop", tmp_path / "s.json", "--disagreement", "0.1"]
     row = json.loads(viewvote("classify", red, *LABELS, "--model", "toy", *views, "--format", "jsonl").stdout)
     assert row["stop"] in ("confident", "all views")
 
@@ -61,8 +61,17 @@ def test_without_an_output_the_thresholds_are_printed(run):
         (["SPOILT"], "spec.toml is not TOML: "),
         (["RUN", "--keep", "2"], "keep must be"),
         (["RUN", "--budget", "64"], "needs all 64 views"),
-        (["RUN", "--disagreement", "0"], "disagreement is a rate above 0 and below 1; got 0.0"),
-        (["RUN", "--disagreement", "1.5"], "disagreement is a rate above 0 and below 1; got 1.5"),
+        (["RUN", "--disagreement", "0"], "disagreement is a rate above 0 and below 1, 'noise' or 'strict'; got 0.0"),
+        (["RUN", "--disagreement", "1.5"], "disagreement is a rate above 0 and below 1, 'noise' or 'strict'; got 1.5"),
+        (
+            ["RUN", "--disagreement", "much"],
+            "disagreement is a rate such as 0.01, or exact, strict or noise; got 'much'",
+        ),
+        (["RUN", "--disagreement", "exact"], "exact needs no thresholds"),
+        (["RUN", "--disagreement", "noise"], "two runs of the same images with other seeds"),
+        (["RUN", "--method", "tpt"], "no vote 'tpt'"),
+        (["RUN", "--method", "anchored"], "does not hold how alike its labels are"),
+        (["RUN/records.jsonl", "--method", "anchored"], "weight is known from a run's folder"),
         (["RUN"], "cannot show a disagreement below 0.01"),
     ],
 )
@@ -78,7 +87,7 @@ def test_mistakes_are_told(run, options, message, tmp_path):
 def test_adaptive_views_on_the_command_line(red):
     done = viewvote("classify", red, *LABELS, "--model", "toy", "--views", "adaptive", "--format", "jsonl")
     row = json.loads(done.stdout)
-    assert (row["views_used"], row["stop"]) == (4, "confident")
+    assert (row["views_used"], row["stop"]) == (1, "confident")
     done = viewvote("classify", red, *LABELS, "--model", "toy", "--views", "adaptive", "--method", "zero-shot")
     assert done.returncode == 2
     assert "does not vote" in done.stderr.decode()
@@ -90,6 +99,9 @@ def test_adaptive_views_on_the_command_line(red):
         ("4", None, None, (4, None)),
         ("32", "exact", None, (32, "exact")),
         ("adaptive", None, None, (Adaptive(), None)),
+        ("auto", None, None, ("auto", None)),
+        ("auto", None, "exact", (64, "exact")),
+        ("adaptive", None, "strict", (Adaptive(disagreement="strict"), None)),
         ("adaptive", None, 0.05, (Adaptive(disagreement=0.05), None)),
         ("adaptive", "exact", None, (64, "exact")),
         ("adaptive", "s.json", None, (Adaptive(calibration="s.json"), None)),
@@ -103,10 +115,11 @@ def test_what_views_stop_and_disagreement_mean_together(views, stop, disagreemen
 @pytest.mark.parametrize(
     ("views", "stop", "disagreement", "message"),
     [
-        ("many", None, None, "views must be a number, or adaptive; got 'many'"),
+        ("many", None, None, "views must be a number, adaptive or auto; got 'many'"),
         ("8", None, 0.1, "belongs to adaptive views"),
         ("8", "exact", 0.1, "never disagrees"),
         ("adaptive", "exact", 0.1, "leave disagreement out"),
+        ("adaptive", "s.json", "exact", "reads no thresholds"),
     ],
 )
 def test_wrong_combinations_are_usage_errors(views, stop, disagreement, message):

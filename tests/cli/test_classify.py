@@ -24,8 +24,8 @@ def test_one_picture_as_a_table(pictures):
     done = viewvote("classify", pictures / "a red.png", *LABELS, *TOY)
     assert done.returncode == 0
     header, row = done.stdout.decode().splitlines()
-    assert header.split() == ["image", "confidence", "label"]
-    assert row.endswith("100%  red")
+    assert header.split() == ["image", "likely", "votes", "label"]
+    assert row.endswith("99%    2 of 2  red")
     assert done.stderr == b""
 
 
@@ -78,7 +78,7 @@ def test_an_empty_json_run_is_an_empty_array(tmp_path):
 
 
 def test_csv_can_be_read_back(pictures):
-    done = viewvote("classify", pictures, *LABELS, *TOY, "--format", "csv")
+    done = viewvote("classify", pictures, *LABELS, *TOY, "--method", "zero", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(done.stdout.decode())))
     assert [row["label"] for row in rows] == ["red", "green", "blue"]
     assert json.loads(rows[0]["scores"]) == {"red": 1.0, "green": 0.0, "blue": 0.0}

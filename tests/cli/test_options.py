@@ -75,7 +75,7 @@ def shown_defaults(kind):
     return {name: info.show_default for name, info in infos.items() if isinstance(info.show_default, str)}
 
 
-SHARED = ["model", "method", "views", "augment", "device", "dtype", "runtime", "precision"]
+SHARED = ["model", "augment", "device", "dtype", "runtime", "precision"]
 
 
 @pytest.mark.parametrize("name", SHARED)
@@ -84,6 +84,13 @@ def test_the_default_that_help_shows_is_the_one_of_classify_and_of_a_run(name):
     of_runs = {field.name: field.default for field in fields(RunSpec)}
     assert str(of_classify[name]) == str(of_runs[name])
     assert shown_defaults(ClassifyOptions)[name] == shown_defaults(EvalOptions)[name] == str(of_runs[name])
+
+
+@pytest.mark.parametrize("name", ["method", "views"])
+def test_classify_chooses_by_itself_and_a_run_is_the_papers_and_help_shows_both(name):
+    of_runs = {field.name: field.default for field in fields(RunSpec)}
+    assert {field.name: field.default for field in fields(ClassifyOptions)}[name] == "auto"
+    assert shown_defaults(ClassifyOptions)[name].endswith(f"; eval: {of_runs[name]}")
 
 
 @pytest.mark.parametrize(

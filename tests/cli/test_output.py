@@ -17,8 +17,6 @@ def prediction(path="é.png"):
     return Prediction(
         labels=LABELS,
         index=1,
-        confidence=0.5,
-        confidence_is="vote share",
         probability=0.25,
         scores=np.array([0.25, 0.5, 0.125, 0.125], dtype=np.float32),
         votes=np.array([2, 4, 1, 1]),
@@ -55,7 +53,7 @@ def test_json_on_a_utf_8_stream_is_readable():
 
 def test_the_csv_has_the_probability_and_its_scores_stay_last():
     (row, _) = csv.DictReader(io.StringIO(written("csv")))
-    assert (row["confidence"], row["confidence_is"], row["probability"]) == ("0.5", "vote share", "0.25")
+    assert (row["vote_share"], row["probability"]) == ("0.5", "0.25")
     assert list(row)[-1] == "scores"
 
 

@@ -31,8 +31,6 @@ def voted_record(logits, *, key="k", target=0, draw=0.5, keep=0.3, tie="greedy",
     prediction = Prediction(
         labels=labels,
         index=ballot.winner,
-        confidence=ballot.share,
-        confidence_is="vote share",
         probability=float(marginal[ballot.winner]),
         scores=np.asarray(ballot.votes / ballot.k, dtype=np.float32),
         votes=ballot.votes,

@@ -101,7 +101,7 @@ def test_a_failure_is_a_record_without_an_answer():
 
 
 def test_a_cascade_keeps_what_both_models_said():
-    record = record_of(predict(teacher="toy"), key="a.jpg", target=0)
+    record = record_of(predict(method="zero", teacher="toy"), key="a.jpg", target=0)
     assert {i for i, label in enumerate(record.teacher_labels) if label >= 0} == set(np.flatnonzero(record.views.kept))
     assert len(record.views.labels) == 8
 
@@ -122,8 +122,6 @@ def voted(scores, logits, index):
     return Prediction(
         labels=tuple(f"c{i}" for i in range(len(scores))),
         index=index,
-        confidence=0.5,
-        confidence_is="vote share",
         probability=0.5,
         scores=(votes / votes.sum()).astype(np.float32),
         votes=votes,

@@ -97,7 +97,7 @@ def test_the_folder_name_is_safe_and_ends_in_the_hash():
     [
         ('dataset = "pets"\nmodle = "toy"', "no key of a run spec 'modle'. Did you mean 'model'?"),
         ('model = "toy"', "no dataset is named"),
-        ('dataset = "pets"\nviews = "many"', "views must be a number, or adaptive; got 'many'"),
+        ('dataset = "pets"\nviews = "many"', "views must be a number, adaptive or auto; got 'many'"),
         ('dataset = "pets"\nviews = true', "views must be of type int | str; got True"),
         ('dataset = "pets"\ndisagreement = 0.1', "disagreement belongs to adaptive views"),
         ('dataset = "pets"\nviews = 0', "views must be at least 1; got 0"),

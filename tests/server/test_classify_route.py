@@ -57,7 +57,7 @@ def test_a_label_with_a_comma_is_written_as_json(client):
         ({"templates": ["a {}", "the {}"]}, "label", "red"),
         ({"augment": "augmix", "seed": 7}, "label", "red"),
         ({"abstain_below": 1.0, "method": "zero-shot", "labels": ["red", "white"]}, "label", None),
-        ({"method": "marginal"}, "confidence_is", "probability"),
+        ({"method": "marginal"}, "vote_share", None),
     ],
 )
 def test_options_of_the_command_line_work(client, options, key, value):
@@ -181,7 +181,8 @@ def test_the_teacher_votes_where_the_method_asks_one():
         ({"seed": 2**63}, "option 'seed': "),
         ({"top": 0}, "option 'top': "),
         ({"abstain_below": 2}, "option 'abstain_below': "),
-        ({"none": True}, "no option 'none'."),
+        ({"none": 1}, "option 'none': "),
+        ({"multi": True}, "no option 'multi'. Did you mean 'multi_label'?"),
     ],
 )
 def test_mistakes_in_options_are_told_in_words(client, values, words):
@@ -196,3 +197,10 @@ def test_without_default_labels_a_request_must_bring_some():
         assert answer.status == 422
         assert "give the labels to choose from" in answer.json["error"]
         assert client.classify(png(GREEN), labels=["red", "green"]).json["predictions"][0]["label"] == "green"
+
+
+def test_labels_can_be_refused_and_asked_alone(client):
+    answer = client.classify(png(), labels=["red", "green"], none=True, multi_label=True).json["predictions"][0]
+    assert set(answer["probabilities"]) == {"red", "green", "none of these"}
+    assert set(answer["each"]) == {"red", "green"}
+    assert set(answer["shown"]) <= {"red", "green"}

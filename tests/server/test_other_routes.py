@@ -143,10 +143,10 @@ def test_counters():
     assert found['viewvote_images_total{outcome="abstained"}'] == 1
     assert found['viewvote_images_total{outcome="unreadable_image"}'] == 1
     assert found['viewvote_refusals_total{reason="invalid_request"}'] == 1
-    assert found['viewvote_views_used_sum{method="zero"}'] == 16
+    assert found['viewvote_views_used_sum{method="anchored"}'] == 16
     assert found['viewvote_views_used_sum{method="zero-shot"}'] == 1
     assert found["viewvote_queue_images"] == 0
-    assert found["viewvote_text_heads"] == 2
+    assert found["viewvote_text_heads"] == 3  # of two label sets and of ordinary names
     for stage in ("wait", "read", "render", "encode", "decide"):
         assert found[f'viewvote_stage_seconds_count{{stage="{stage}"}}'] == (4 if stage == "wait" else 3)
     assert found["viewvote_batch_views_sum"] == sum(gate.batches[1:])

@@ -105,7 +105,7 @@ def test_several_processes_share_a_port_and_their_counters():
         (["--model", "nothing"], "no model 'nothing'"),
         (["--method", "tda"], "a service answers each image alone"),
         (["--views", "65"], "--views 65 is more than --max-views 64"),
-        (["--views", "many"], "views must be a number, or adaptive"),
+        (["--views", "many"], "views must be a number, adaptive or auto"),
         (["--labels", "a,a"], "label 'a' is given twice"),
         (["--templates", "none"], "no template set 'none'"),
         (["--max-queue", "5"], "--max-queue 5 is less than the 32 images"),
@@ -176,5 +176,5 @@ def test_the_embedded_model_answers_over_http_as_it_does_in_python(documented):
     ) as answer:
         found = json.load(answer)["predictions"][0]
     expected = Classifier("pocket", labels=["astronaut", "rocket"], n_views=16)(photo).to_dict()
-    for key in ("label", "confidence", "scores", "votes", "probability"):
+    for key in ("label", "probability", "probabilities", "scores", "votes", "vote_share"):
         assert found[key] == expected[key]

@@ -49,7 +49,7 @@ def test_a_number_of_views_is_shown_every_eight(client):
         "request_id": "",
         "images": 1,
         "labels": ["red", "green", "blue"],
-        "method": "zero",
+        "method": "anchored",
         "model": "toy",
         "budget": 20,
         "adaptive": False,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from viewvote.errors import UsageError
 from viewvote.stopping import Confident, Exact
-from viewvote.stopping.rules import adaptive_rounds, aligned_rounds, leader_support
+from viewvote.stopping.rules import adaptive_rounds, aligned_rounds, lead, leader_support
 from viewvote.vote import TIE_RULES, RankedViews, count_kept, vote
 
 CLASSES = 4
@@ -161,11 +161,31 @@ def test_the_confident_rule_stops_at_its_rounds_only_and_at_its_thresholds():
 
 
 def test_rounds_are_short_at_first_and_end_with_the_budget():
-    assert adaptive_rounds(64) == (4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64)
-    assert adaptive_rounds(20) == (4, 8, 16, 20)
-    assert adaptive_rounds(8) == (4, 8)
-    assert adaptive_rounds(7) == (7,)
+    assert adaptive_rounds(64) == (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64)
+    assert adaptive_rounds(20) == (1, 2, 3, 4, 6, 8, 16, 20)
+    assert adaptive_rounds(8) == (1, 2, 3, 4, 6, 8)
+    assert adaptive_rounds(7) == (1, 2, 3, 4, 6, 7)
     assert adaptive_rounds(1) == (1,)
+
+
+def test_the_lead_is_of_support_and_say_together():
+    labels = np.array([0, 1, 0, 0, 1, 1, 0, 1])
+    order = np.arange(8)
+    # Four kept: 0 has 3/4; half 3/4, all 4/8: support 2/3 to 1/3.
+    assert lead(labels, order, keep=0.5, say=np.array([0.0, 0.0])) == pytest.approx(1 / 3)
+    assert lead(labels, order, keep=0.5, say=np.array([0.25, 0.5])) == pytest.approx(1 / 3 - 0.25)
+    # The say turns the vote: 1/4 + 0.9 > 3/4 + 0.1, and then class 1 leads by its own measure.
+    assert lead(labels, order, keep=0.5, say=np.array([0.1, 0.9])) == pytest.approx(1 / 3 + 0.9 - 2 / 3 - 0.1)
+    assert lead(labels, order, keep=0.3, say=np.array([0.2, 0.2])) == 0.0  # two kept, a tie
+    assert lead(labels[:1] * 0, order[:1], keep=0.3, say=np.array([0.4])) == np.inf  # no rival
+
+
+def test_after_one_view_the_source_views_probability_decides():
+    rule = Confident(rounds=(1, 4, 8), thresholds=(0.9, None), keep=0.3)
+    one = np.zeros(1, dtype=np.int64)
+    assert rule.settled(one, one, sure=0.9)
+    assert not rule.settled(one, one, sure=0.89)
+    assert rule.settled(one, one, say=np.array([0.5, 0.1]), sure=0.95)
 
 
 def test_rounds_end_where_blocks_do():

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from viewvote.errors import UsageError
-from viewvote.stopping.thresholds import choose_thresholds, falling, most_differing, stopped_at
+from viewvote.stopping.calibrate import Replay, calibrate
+from viewvote.stopping.thresholds import LEAD, choose_thresholds, falling, most_differing, stopped_at
 
 
 def test_so_few_differing_answers_are_unlikely_at_a_higher_rate():
@@ -52,9 +53,20 @@ def test_a_record_stops_where_its_support_first_reaches_the_threshold():
 
 def test_where_every_early_stop_differs_nothing_stops_early():
     support, answers = np.ones((60, 3)), np.repeat([[1, 1, 0]], 60, axis=0)
-    assert choose_thresholds(support, answers, (4, 8, 16), 0.1) == (None, None)
+    never = choose_thresholds(support, answers, (4, 8, 16), lambda ended: bool((ended == 2).all()))
+    assert never == (None, None)
+    assert choose_thresholds(support, answers, (4, 8, 16), lambda ended: len(ended) == 0) is None
 
 
 def test_too_few_records_cannot_show_a_small_rate():
-    with pytest.raises(UsageError, match=r"60 records cannot show a disagreement below 0\.01; .* at least 230"):
-        choose_thresholds(np.ones((60, 2)), np.ones((60, 2), np.int64), (4, 8), 0.01)
+    answers = np.ones((60, 2), np.int64)
+    replayed = Replay(tuple(f"k{i}" for i in range(60)), answers[:, 0], 0.3, (4, 8), answers, np.ones((60, 2)))
+    with pytest.raises(UsageError, match=r"records cannot show a disagreement below 0\.01; .* at least 230"):
+        calibrate(replayed, disagreement=0.01, provenance={})
+
+
+def test_after_one_view_another_threshold_holds_and_leads_may_be_above_one():
+    assert falling((1, 2, 4, 8), 0.9, 0.1, first=0.8) == (0.8, 1.0, 0.9)
+    assert falling((1, 2, 4, 8), 1.5, 0.5, first=None) == (None, None, None)
+    assert falling((1, 2, 4, 8), 1.5, 0.5, first=0.7, grid=LEAD) == (0.7, 2.0, 1.5)
+    assert falling((1, 16, 64, 99), 1.0, 0.5, grid=LEAD) == (None, 0.1, 0.1)

@@ -28,8 +28,6 @@ def detailed_record(logits, *, key, target, before=None, after=None):
     prediction = Prediction(
         labels=labels,
         index=int(ballot.winner),
-        confidence=float(ballot.share),
-        confidence_is="vote share",
         probability=0.5,
         scores=np.asarray(ballot.votes / ballot.k, dtype=np.float32),
         votes=ballot.votes,

@@ -56,10 +56,6 @@ class Greedy(Mean):
         return n_views + 1
 
 
-class Vague(Mean):
-    confidence_is = "a feeling"
-
-
 class Doubled(Mean):
     def decide(self, views):
         decision = super().decide(views)
@@ -76,11 +72,6 @@ class Loser(Mean):
     def decide(self, views):
         decision = super().decide(views)
         return replace(decision, index=int(decision.scores.argmin()))
-
-
-class Certain(Mean):
-    def decide(self, views):
-        return replace(super().decide(views), confidence=1.5)
 
 
 class Listing(Mean):
@@ -134,11 +125,9 @@ class Changeable(TrainingFreeMethod):
 BROKEN = [
     (Unequal, "Unequal must be equal to itself after pickling"),
     (Greedy, r"views_used\(1\) must be 1 to 1, got 2"),
-    (Vague, "confidence_is must be one of .*: 'a feeling'"),
     (Doubled, "scores must sum to 1, they sum to 2 on 1 views and 3 classes"),
     (Double, "scores must be float32, got float64"),
     (Loser, "the winner must have the largest score"),
-    (Certain, "confidence must be between 0 and 1, got 1.5"),
     (Listing, "decide must return a Decision, got list"),
     (Scribbling, "decide must leave logits, features and text as they are"),
     (Keepless, "at least one view must be kept"),

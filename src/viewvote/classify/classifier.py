@@ -1,6 +1,6 @@
 """Classifier: the drop-in object most users meet. It augments, predicts, keeps the confident views and votes."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Float32
-from ..checks import checked_whole
+from ..checks import checked_share, checked_whole
 from ..encoders import Encoder, LoadOptions, load_encoder
 from ..encoders.base import DrawsViews, checked_encoder
 from ..encoders.batch_size import fastest_batch
@@ -17,14 +17,17 @@ from ..errors import UsageError, ViewvoteError
 from ..images.photo import ImageLimits, ImageSource
 from ..labels.templates import resolve_templates
 from ..methods import Method, TuningMethod
-from ..prediction import Prediction
+from ..prediction import NONE_OF_THESE, Prediction
+from ..probability import ProbabilityFit
 from ..registry import unknown_name
-from ..stopping import Adaptive
-from ..stopping.options import checked_budget, checked_stop
+from ..stopping.options import Views, checked_budget, checked_stop, settled_views
 from ..views.sample import Augment, Keyed, Sample, checked_augment, prepare
+from .calibration import probability_fit
+from .each_label import Thresholds
 from .image_task import ImageTask, round_ends
 from .options import checked_images, checked_labels, checked_method
 from .prefetch import PREPARING, prepare_ahead
+from .presence import asked_presence
 from .scheduler import Scheduler, Settled, encode_units
 from .setup import LabelledModel, Setup, start_decider
 
@@ -39,15 +42,22 @@ class Classifier:
     model          a model id ("pocket", "open_clip:ViT-B-16/openai", ...) or an Encoder
     labels         the answers to choose from, in words; all different, unless unique_labels=False (ImageNet's 1000
                    names have "missile" twice: then `prediction.index` distinguishes them)
-    method         "zero" (the paper's vote, the default), "anchored", "zero-shot", "marginal", ... or a method object
+    method         "anchored" (the default: the confident views vote, and the source view has a say), "zero" (the
+                   paper's vote), "zero-shot", "marginal", ... or a method object
     n_views        how many views to look at: the source view and n_views - 1 random crops; "adaptive" is as many as an
-                   image needs, at most 64 (`Adaptive(...)` sets the budget and the accepted rate of disagreement)
+                   image needs, at most 64 (`Adaptive(...)` sets the budget and the accepted rate of disagreement).
+                   "auto" is "adaptive" for methods that vote, else 64
     stop           "exact": leave out the last views of an image where they cannot change its answer
     keep           the share of most confident views that decide; None is the method's own default
     templates      a template set ("photo", "ensemble", ...), one template, or a list of templates; None is "photo",
                    except for methods that bring their own ("ensemble")
     teacher        a stronger model: `model` then only chooses the views, and the teacher votes on those
-    abstain_below  predictions with less confidence than this get no label
+    abstain_below  answers that are less probable than this get no label
+    none_of_these  also answer "none of these", for photos that show none of the labels
+    multi_label    also answer for each label alone whether it is there (`prediction.shown`), and with `thresholds` from
+                   which probability on: one number, or numbers by label
+    calibration    how a probability comes from the views: a file of `viewvote calibrate`, or a `ProbabilityFit`; None
+                   is what the model ships with
     seed           the views of an image depend on this and on its content, on nothing else
     augment        "crops", the paper's views, or "augmix": the same crops mixed, as TPT and RLCF on fine-grained sets
     evidence       keep in the trace what other settings can be scored from without the model (`trace.evidence`)
@@ -62,12 +72,16 @@ class Classifier:
         model: str | Encoder = "pocket",
         *,
         labels: Sequence[str],
-        method: str | Method = "zero",
-        n_views: int | Literal["adaptive"] | Adaptive = 64,
+        method: str | Method = "auto",
+        n_views: Views = "auto",
         keep: float | None = None,
         templates: str | Sequence[str] | None = None,
         teacher: str | Encoder | None = None,
         abstain_below: float = 0.0,
+        none_of_these: bool = False,
+        multi_label: bool = False,
+        thresholds: Thresholds | None = None,
+        calibration: str | Path | ProbabilityFit | None = None,
         seed: int = 0,
         options: LoadOptions | None = None,
         limits: ImageLimits | None = None,
@@ -84,19 +98,22 @@ class Classifier:
         self.unique_labels = unique_labels
         self.evidence = evidence or detail
         self.detail = detail
-        self.method = checked_method(method, keep)
+        self.method = checked_method(method, keep, text_head=text_head is not None)
         self._decider = start_decider(self.method)
         if teacher is not None and not self.method.asks_teacher:
             raise UsageError(f"method {self.method.name!r} asks no teacher; use 'zero', or leave the teacher out.")
+        n_views = settled_views(n_views, stop=stop, method=self.method)
         self.n_views = checked_budget(n_views)
-        self.rule = checked_stop(n_views, stop, method=self.method)
+        # Exact promises the label of all views. Which label an answer has depends, where it may abstain, on its
+        # probability, which every view moves.
+        model_id = model if isinstance(model, str) else getattr(model, "model_id", None)
+        rule = checked_stop(n_views, stop, method=self.method, model=model_id)
+        self.rule = None if stop and abstain_below > 0 else rule
         self.stop = stop
         self._views_asked = n_views
         self.augment = checked_augment(augment)
         self.templates = resolve_templates(self.method.templates if templates is None else templates)
-        if not 0 <= abstain_below <= 1:
-            raise UsageError(f"abstain_below is a confidence between 0 and 1; got {abstain_below}.")
-        self.abstain_below = abstain_below
+        self.abstain_below = checked_share(abstain_below, name="abstain_below")
         self.seed = checked_whole(seed, name="seed")
         self.limits = limits
         self.cache_dir = cache_dir
@@ -115,8 +132,23 @@ class Classifier:
                 "not hold; give it a weight, e.g. --set weight=1."
             )
         self.text_head = self._head(self.encoder) if text_head is None else self._head_in(Path(text_head))
+        self.fit = probability_fit(self.encoder if self.teacher is None else self.teacher, self.method, calibration)
         self.teacher_head = self._head(self.teacher) if self.teacher is not None else None
         self.likeness = self._likeness() if self.method.asks_likeness else None
+        self.none_of_these, self.multi_label, self.thresholds = none_of_these, multi_label, thresholds
+        if (none_of_these or multi_label) and text_head is not None:
+            raise UsageError("a text head holds the labels alone; whether any is there is told by other names too.")
+        self.presence = asked_presence(
+            self.encoder,
+            self.text_head,
+            self.labels,
+            none_of_these_asked=none_of_these,
+            multi_label=multi_label,
+            thresholds=thresholds,
+            templates=self.templates,
+            cache_dir=cache_dir,
+            build_head=build_head,
+        )
 
     def reset(self) -> None:
         """Forget the images before: what a streaming method has learned, and RLCF's momentum. Others never learn."""
@@ -126,7 +158,8 @@ class Classifier:
     @property
     def classes_(self) -> NDArray[np.str_]:
         """The labels, as scikit-learn names them."""
-        return np.array(self.labels)
+        extra = () if self.presence is None or self.presence.none is None else (NONE_OF_THESE,)
+        return np.array([*self.labels, *extra])
 
     def with_labels(self, labels: Sequence[str], *, templates: str | Sequence[str] | None = None) -> "Classifier":
         """The same models asked about other labels; nothing is loaded again."""
@@ -138,6 +171,10 @@ class Classifier:
             templates=self.templates if templates is None else templates,
             teacher=self.teacher,
             abstain_below=self.abstain_below,
+            calibration=self.fit,
+            none_of_these=self.none_of_these,
+            multi_label=self.multi_label,
+            thresholds=None if isinstance(self.thresholds, Mapping) else self.thresholds,
             seed=self.seed,
             limits=self.limits,
             cache_dir=self.cache_dir,
@@ -208,12 +245,12 @@ class Classifier:
         return np.array(found, dtype=object if None in found else None)
 
     def predict_proba(self, images: Iterable[ImageSource | Keyed]) -> Float32:
-        """The scores (images, labels) in the order of `classes_`.
+        """The probabilities (images, labels) in the order of `classes_`, calibrated.
 
         Each row sums to 1, except for zero-shot with a model that scores each label alone (SigLIP).
         """
-        rows = [prediction.scores for prediction in self.predict_many(images)]
-        return np.stack(rows) if rows else np.zeros((0, len(self.labels)), dtype=np.float32)
+        rows = [prediction.probabilities for prediction in self.predict_many(images)]
+        return np.stack(rows) if rows else np.zeros((0, len(self.classes_)), dtype=np.float32)
 
     def _head_in(self, path: Path) -> TextHead:
         from ..encoders.head_file import open_head, read_head_file  # few ask for it, and starting should be quick
@@ -266,6 +303,8 @@ class Classifier:
             abstain_below=self.abstain_below,
             evidence=self.evidence,
             detail=self.detail,
+            fit=self.fit,
+            presence=self.presence,
             likeness=self.likeness or 0.0,
         )
 

@@ -16,6 +16,7 @@ from ..stopping import Exact, StoppingRule
 from ..stopping.rules import aligned_rounds
 from ..views.sample import Sample
 from .evidence import gather_evidence
+from .likelihood import likelihood_of
 from .setup import Setup
 from .teacher import TeacherAnswers
 
@@ -113,44 +114,54 @@ class ImageTask:
         if not self._ends:
             return ALL_VIEWS
         labels, say, method = views.labels, None, self.setup.method
-        if isinstance(rule, Exact):
-            if self.teacher is not None:
-                certain = rule.certain(views.order)
-                labels = labels.copy()
-                labels[certain] = self.teacher.logits(certain).argmax(axis=-1)
-            say = method.say(views) if isinstance(method, VotingMethod) else None
-        return rule.reason if rule.settled(labels, views.order, say=say) else None
+        if isinstance(rule, Exact) and self.teacher is not None:
+            certain = rule.certain(views.order)
+            labels = labels.copy()
+            labels[certain] = self.teacher.logits(certain).argmax(axis=-1)
+        if isinstance(method, VotingMethod) and method.has_say:
+            say = method.say(views)
+        sure = float(views.top_probability[0])
+        return rule.reason if rule.settled(labels, views.order, say=say, sure=sure) else None
 
     def _predict(self, views: ViewLogits, start: float) -> Prediction:
         """The prediction for the views seen; the round that ends with it started at `start`."""
         setup, sample = self.setup, self.sample
         decision = self._decide(views)
+        asked = None if self.teacher is None else self.teacher.rows
+        probability, blend = likelihood_of(decision, views, fit=setup.fit, teacher=asked)
         evidence = None
         if setup.evidence:
-            asked = None if self.teacher is None else self.teacher.rows
             evidence = gather_evidence(views, tie_draw=sample.tie_draw, teacher=asked, detail=setup.detail)
         looked = sample.views[: len(views)]
         table = decision.views.located([v.box for v in looked], [v.flip for v in looked], names=setup.labels)
         self.seconds["decide"] += perf_counter() - start
         timings = {**sample.timings, **self.seconds}
-        return Prediction(
+        prediction = Prediction(
             labels=setup.labels,
             index=decision.index,
-            confidence=decision.confidence,
-            confidence_is=setup.method.confidence_is,
-            probability=decision.probability,
+            probability=probability,
             scores=decision.scores,
             votes=decision.votes,
             method=setup.method.name,
             model=setup.model_id,
             tie_break=decision.tie_break,
-            abstained=decision.confidence < setup.abstain_below,
+            abstained=probability < setup.abstain_below,
             path=sample.path,
             timings={**timings, "total": sum(timings.values())},
             trace=Trace(table, decision.marginal_before, decision.marginal_after, evidence, decision.anchor),
             notes=decision.notes,
             views_used=len(views),
             stop=self.stop,
+            blend=blend,
+        )
+        if setup.presence is None:
+            return prediction
+        return setup.presence.added_to(
+            prediction,
+            features=self.features,
+            logits=views.logits,
+            encoder=setup.model.encoder,
+            abstain_below=setup.abstain_below,
         )
 
     def _decide(self, views: ViewLogits) -> Decision:

@@ -28,12 +28,29 @@ def checked_images(images: Iterable[T]) -> Iterable[T]:
     return images
 
 
-def checked_method(method: str | Method, keep: float | None) -> Method:
-    """The method, with `keep` where it takes one."""
+AUTO = "auto"
+
+
+def named_method(method: str, *, text_head: bool = False) -> str:
+    """The name of the method; "auto" is the anchored vote.
+
+    With a text head of the user's, whose likeness to ordinary names is not known, it is ZERO.
+    """
+    if method != AUTO:
+        return method
+    return "zero" if text_head else "anchored"
+
+
+def checked_method(method: str | Method, keep: float | None, *, text_head: bool = False) -> Method:
+    """The method, with `keep` where it takes one.
+
+    `text_head` says whether the labels' vectors are the user's (`named_method`).
+    """
     if not isinstance(method, str):
         if keep is not None:
             raise UsageError("keep belongs to the method object: set it there.")
         return _method_object(method)
+    method = named_method(method, text_head=text_head)
     if keep is None:
         return build_method(method, {})
     if "keep" not in settings_of(method):

@@ -1,13 +1,13 @@
 """The call transformers users know: `pipeline("zero-shot-image-classification")(image, candidate_labels=[...])`."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from ..encoders import Encoder, LoadOptions, load_encoder
 from ..errors import UsageError
 from ..images.photo import ImageSource
 from ..registry import unknown_name
-from ..stopping import Adaptive
+from ..stopping.options import Views
 from .classifier import Classifier
 
 TASK = "zero-shot-image-classification"
@@ -20,8 +20,8 @@ class ZeroShotImageClassification:
         self,
         encoder: Encoder,
         *,
-        method: str = "zero",
-        n_views: int | Literal["adaptive"] | Adaptive = 64,
+        method: str = "auto",
+        n_views: Views = "auto",
         keep: float | None = None,
         teacher: Encoder | None = None,
         seed: int = 0,
@@ -49,7 +49,7 @@ class ZeroShotImageClassification:
         classifier = self._for(_split(candidate_labels), hypothesis_template)
         images: Sequence[ImageSource] = image if isinstance(image, (list, tuple)) else [image]  # type: ignore[list-item]
         answers = [
-            [{"score": float(p.scores[i]), "label": p.labels[i]} for i in p.ranking()]
+            [{"score": float(p.probabilities[i]), "label": p.labels[i]} for i in p.ranking()]
             for p in classifier.predict_many(images)
         ]
         return answers if isinstance(image, (list, tuple)) else answers[0]
@@ -76,8 +76,8 @@ def pipeline(
     task: str = TASK,
     model: str | Encoder = "pocket",
     *,
-    method: str = "zero",
-    n_views: int | Literal["adaptive"] | Adaptive = 64,
+    method: str = "auto",
+    n_views: Views = "auto",
     keep: float | None = None,
     teacher: str | Encoder | None = None,
     seed: int = 0,

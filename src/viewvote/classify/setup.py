@@ -1,13 +1,15 @@
 """What a classifier knows apart from the images."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..arrays import Float32
 from ..encoders import Encoder
 from ..encoders.text_head import TextHead
 from ..methods import Method, StreamingMethod, TrainingFreeMethod, TuningMethod
 from ..methods.base import Stream
+from ..probability import ProbabilityFit
 from ..stopping import StoppingRule
+from .presence import Presence
 
 Decider = TrainingFreeMethod | TuningMethod | Stream
 """What decides: a method itself, or the stream that a streaming method opened."""
@@ -38,6 +40,8 @@ class Setup:
     abstain_below: float
     evidence: bool
     detail: bool = False
+    fit: ProbabilityFit = field(default_factory=ProbabilityFit)
+    presence: Presence | None = None
     likeness: float = 0.0  # of the labels to the model that votes, where the method asks
 
     @property

@@ -4,17 +4,18 @@ import os
 from dataclasses import replace
 
 from ..classify.classifier import Classifier
+from ..classify.options import named_method
 from ..encoders import LoadOptions
 from ..errors import UsageError, ViewvoteError
 from ..methods.settings import build_method
 from ..sources import STDIN, find_images, read_stdin
-from ..stopping.options import asked_views
+from ..stopping.options import asked_views, read_disagreement
 from .classify import ClassifyOptions
 from .explanations import Explainer
 from .guard import complain
 from .output import RESUMABLE, Writer, open_output
 from .progress import progress
-from .values import read_labels, read_settings, read_views
+from .values import read_labels, read_settings, read_thresholds, read_views
 
 
 def write_answers(asked: ClassifyOptions) -> int:
@@ -61,11 +62,13 @@ def classifier_of(asked: ClassifyOptions) -> Classifier:
         if "keep" in settings:
             raise UsageError("--keep and --set keep=... are the same setting; give one of them.")
         settings["keep"] = asked.keep
-    n_views, rule = asked_views(read_views(asked.views), stop=asked.stop, disagreement=asked.disagreement)
+    disagreement = None if asked.disagreement is None else read_disagreement(asked.disagreement)
+    n_views, rule = asked_views(read_views(asked.views), stop=asked.stop, disagreement=disagreement)
+    method = named_method(asked.method, text_head=asked.text_head is not None)
     return Classifier(
         asked.model,
         labels=labels,
-        method=build_method(asked.method, settings) if settings else asked.method,
+        method=build_method(method, settings) if settings else method,
         n_views=n_views,
         stop=rule,
         keep=None if settings else asked.keep,
@@ -73,6 +76,10 @@ def classifier_of(asked: ClassifyOptions) -> Classifier:
         templates=asked.templates,
         teacher=asked.teacher,
         abstain_below=asked.abstain_below,
+        none_of_these=asked.none,
+        multi_label=asked.multi_label,
+        thresholds=read_thresholds(asked.threshold or []),
+        calibration=asked.calibration,
         seed=asked.seed,
         text_head=asked.text_head,
         options=LoadOptions(device=asked.device, dtype=asked.dtype, runtime=asked.runtime, precision=asked.precision),

@@ -10,10 +10,14 @@ from .guard import complain, guarded
 HELP = """Calibrate adaptive views on the records of runs that looked at all views.
 
 All records choose when to stop; what to expect of it is measured with each half on the thresholds of the other.
+Runs of the same images with two or more seeds show how often the vote differs from itself; [bold]--disagreement
+noise[/bold] accepts that rate, and no more than half a point of accuracy.
 
 [bold]Examples[/bold]
 
   viewvote calibrate-stop runs/imagenet-pocket-zero-0123456789ab --output stop.json
+
+  viewvote calibrate-stop runs/photos-* --method anchored --disagreement noise --output stop.json
 
   viewvote classify photos/ --labels "cat,dog" --views adaptive --stop stop.json
 """
@@ -23,38 +27,66 @@ All records choose when to stop; what to expect of it is measured with each half
 def calibrate_stop(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs, or files of records.")],
     disagreement: Annotated[
-        list[float] | None, typer.Option(help="Accepted rate of other answers than with all views; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            metavar="RATE|noise|strict",
+            help="Accepted rate of other answers than with all views; may be repeated. strict is 1%.",
+            show_default="strict",
+        ),
+    ] = None,
+    method: Annotated[
+        str | None, typer.Option(help="The vote: zero or anchored.", show_default="that of the runs")
     ] = None,
     keep: Annotated[float, typer.Option(help="The share of views that vote.")] = 0.3,
     budget: Annotated[int | None, typer.Option(min=1, help="Views at most; by default those of the records.")] = None,
     output: Annotated[Path | None, typer.Option(help="Write the thresholds to this file.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
 ) -> None:
     """Calibrate adaptive views on the records of runs."""
     import json
 
     from ..errors import UsageError
-    from ..metrics.replay import replay
-    from ..runs.read import provenance_of, records_at
-    from ..stopping.calibrate import calibrate, joined
+    from ..files import write_whole
+    from ..report.stopping import calibrate_runs
+    from ..stopping.adaptive import STRICT
 
-    replayed = joined([replay(records_at(run), keep=keep, budget=budget) for run in runs])
-    provenance = {"runs": [provenance_of(run) for run in runs], "records": len(replayed.keys)}
-    found = [calibrate(replayed, disagreement=rate, provenance=provenance) for rate in disagreement or [0.01]]
+    if output is not None and output.exists() and not overwrite:
+        raise UsageError(f"{output} exists. Replace it with --overwrite.")
+    asked = [_rate(text) for text in disagreement or [STRICT]]
+    found, noise = calibrate_runs(runs, disagreements=asked, method=method, keep=keep, budget=budget)
     text = json.dumps({"calibrations": [one.to_dict() for one in found]}, indent=1)
     if output is None:
         typer.echo(text)
     else:
         try:
-            output.write_text(text + "\n", encoding="utf-8")
+            write_whole(output, text + "\n")
         except OSError as error:
             raise UsageError(f"cannot write {output}: {error.strerror or error}.") from error
+    for name, rate in noise.items():
+        complain(
+            f"{name}: two seeds of all views differ in {rate.value:.1%} [{rate.low:.1%}, {rate.high:.1%}] (n {rate.n})."
+        )
     for one in found:
-        complain(f"disagreement {one.disagreement:g}: {_shown(one.held_back)}")
+        named = f"{one.level} ({one.disagreement:.2%})" if one.level else f"{one.disagreement:g}"
+        complain(f"disagreement {named}: {_shown(one.held_back)}")
+
+
+def _rate(text: str) -> float | str:
+    """The rate to calibrate for, or "noise"."""
+    from ..errors import UsageError
+    from ..stopping.adaptive import STRICT, STRICT_RATE
+    from ..stopping.options import EXACT, read_disagreement
+
+    asked = read_disagreement(text)
+    if asked == EXACT:
+        raise UsageError("exact needs no thresholds, so there is nothing to calibrate; give a rate, noise or strict.")
+    return STRICT_RATE if asked == STRICT else asked
 
 
 def _shown(measured: dict[str, Any]) -> str:
     low, high = measured["agreement_interval"]
     return (
         f"{measured['views_used']} views on average, {measured['agreement']:.2%} the same answers "
-        f"[{low:.2%}, {high:.2%}] on the {measured['n']} records held back."
+        f"[{low:.2%}, {high:.2%}], accuracy {measured['accuracy']:.1%} (all views {measured['full_accuracy']:.1%}) "
+        f"on the {measured['n']} records held back."
     )

@@ -37,8 +37,30 @@ class ClassifyOptions:
     ] = None
     templates: opt.TemplatesOption[str | None] = None
     abstain_below: Annotated[
-        float, typer.Option(metavar="SHARE", help="Give no label below this confidence.", rich_help_panel=opt.ASK)
+        float, typer.Option(metavar="P", help="Give no label below this probability.", rich_help_panel=opt.ASK)
     ] = 0.0
+    none: Annotated[
+        bool,
+        typer.Option("--none", help="Also answer 'none of these' where no label is shown.", rich_help_panel=opt.ASK),
+    ] = False
+    multi_label: Annotated[
+        bool,
+        typer.Option("--multi-label", help="Answer yes or no for each label alone.", rich_help_panel=opt.ASK),
+    ] = False
+    threshold: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="P|LABEL=P",
+            help="With --multi-label: yes from this probability on; may be repeated for single labels.",
+            rich_help_panel=opt.ASK,
+        ),
+    ] = None
+    calibration: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="A file of `viewvote calibrate`: how a probability is made.", rich_help_panel=opt.ASK
+        ),
+    ] = None
     model: opt.ModelOption[str] = "pocket"
     teacher: opt.TeacherOption = None
     text_head: opt.TextHeadOption = None
@@ -56,9 +78,9 @@ class ClassifyOptions:
             rich_help_panel=opt.MODEL,
         ),
     ] = None
-    method: opt.MethodOption[str] = "zero"
+    method: opt.MethodOption[str] = "auto"
     settings: opt.SettingsOption = None
-    views: opt.ViewsOption[str] = "64"
+    views: opt.ViewsOption[str] = "auto"
     keep: opt.KeepOption = None
     stop: opt.StopOption = None
     disagreement: opt.DisagreementOption = None

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from . import (
+    calibrate,
     calibrate_stop,
     classify,
     datasets,
@@ -45,6 +46,7 @@ app.command(rich_help_panel=EXPERIMENTS)(report.metrics)
 app.command(rich_help_panel=EXPERIMENTS)(report.rescore)
 app.command(help=study.HELP, rich_help_panel=EXPERIMENTS)(study.study)
 app.command(help=reproduce.HELP, rich_help_panel=EXPERIMENTS)(reproduce.reproduce)
+app.command(help=calibrate.HELP, rich_help_panel=EXPERIMENTS)(calibrate.calibrate)
 app.command(name="calibrate-stop", help=calibrate_stop.HELP, rich_help_panel=EXPERIMENTS)(calibrate_stop.calibrate_stop)
 app.command(help=export.HELP, rich_help_panel=MODELS)(export.export)
 app.command(rich_help_panel=MODELS)(statistics.statistics)

@@ -82,7 +82,7 @@ MethodOption = Annotated[
     typer.Option(
         metavar="NAME",
         help="Method; `viewvote methods` lists them. eval takes several: zero,zero-shot.",
-        show_default="zero",
+        show_default="auto, the anchored vote; eval: zero",
         autocompletion=offer_methods,
         rich_help_panel=VOTE,
     ),
@@ -96,9 +96,9 @@ SettingsOption = Annotated[
 ViewsOption = Annotated[
     T,
     typer.Option(
-        metavar="N|adaptive",
+        metavar="N|adaptive|auto",
         help="Views per image, the whole and random crops; adaptive: as many as it needs, at most 64.",
-        show_default="64",
+        show_default="auto, adaptive for methods that vote; eval: 64",
         rich_help_panel=VOTE,
     ),
 ]
@@ -115,11 +115,12 @@ StopOption = Annotated[
     ),
 ]
 DisagreementOption = Annotated[
-    float | None,
+    str | None,
     typer.Option(
-        metavar="RATE",
-        help="With adaptive views: accepted rate of other answers than with all views.",
-        show_default="0.01",
+        metavar="RATE|noise|strict|exact",
+        help="With adaptive views: accepted rate of other answers than with all views; noise: as another seed would "
+        "differ, strict: 0.01, exact: none.",
+        show_default="noise",
         rich_help_panel=VOTE,
     ),
 ]

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ..prediction import Prediction
 
 RESUMABLE = ("jsonl", "csv")
-COLUMNS = ["path", "label", "index", "confidence", "tie_break", "method", "model"]
-COLUMNS += ["probability", "confidence_is", "views_used", "scores"]
+COLUMNS = ["path", "label", "index", "probability", "vote_share", "tie_break", "method", "model"]
+COLUMNS += ["views_used", "scores"]
 _BEST = 3
 
 
@@ -40,7 +40,7 @@ class Writer:
         self._count = 0
         self._render: Callable[[Prediction], str] = getattr(self, f"_{fmt}")
         if fresh and fmt == "table":
-            self._put(f"{'image':{width}}  {'confidence':>10}  label")
+            self._put(f"{'image':{width}}  {'likely':>6}  {'votes':>8}  label")
         elif fresh and fmt == "csv":
             self._put(_csv_line(COLUMNS))
 
@@ -73,11 +73,16 @@ class Writer:
         path = prediction.path or "-"
         if len(path) > self._width:
             path = "…" + path[1 - self._width :]
-        others = [f"{prediction.labels[i]} {prediction.scores[i]:.0%}" for i in prediction.ranking(self._top)[1:]]
+        others = [
+            f"{prediction.labels[i]} {prediction.probabilities[i]:.0%}" for i in prediction.ranking(self._top)[1:]
+        ]
         others = [text for text in others if not text.endswith(" 0%")]
         label = prediction.label if prediction.label is not None else "(abstained)"
+        if prediction.each is not None:
+            shown = [f"{prediction.labels[i]} {prediction.each.probabilities[i]:.0%}" for i in prediction.each.there]
+            others = [f"shows {', '.join(shown) or 'none of the labels'}"]
         tail = f"  ({', '.join(others)})" if others else ""
-        return f"{path:{self._width}}  {prediction.confidence:>10.0%}  {label}{tail}"
+        return f"{path:{self._width}}  {prediction.probability:>6.0%}  {prediction.votes_won:>8}  {label}{tail}"
 
     def _jsonl(self, prediction: "Prediction") -> str:
         return self._dumps(prediction.to_dict(trace=self._trace, top=self._top))

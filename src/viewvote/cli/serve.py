@@ -32,8 +32,8 @@ def serve(
     labels_file: Annotated[Path | None, typer.Option(help="The same from a file, one a line.")] = None,
     method: Annotated[
         str, typer.Option(help="Method of requests that name none.", autocompletion=offer_methods)
-    ] = "zero",
-    views: Annotated[str, typer.Option(help="Views of requests that name none: a number, or adaptive.")] = "64",
+    ] = "anchored",
+    views: Annotated[str, typer.Option(help="Views of requests that name none: a number, adaptive or auto.")] = "auto",
     templates: Annotated[
         str | None, typer.Option(help="Template set of requests that name none.", autocompletion=offer_templates)
     ] = None,

@@ -16,6 +16,7 @@ from ..runs.plan import open_datasets, override_plan, read_plan
 from ..runs.spec import KEYS, RunSpec
 from ..runs.summary import Summary
 from ..runs.together import run_together, shared_passes
+from ..stopping.options import read_disagreement
 from .evaluate import EvalOptions
 from .guard import complain
 from .printing import print_json
@@ -72,6 +73,7 @@ def given_values(asked: EvalOptions) -> dict[str, Any]:
         "text_head": None if asked.text_head is None else str(asked.text_head),
         "views": None if asked.views is None else read_views(asked.views),
         "settings": read_settings(asked.settings) if asked.settings else None,
+        "disagreement": None if asked.disagreement is None else read_disagreement(asked.disagreement),
         "seeds": None if asked.seeds is None else read_seeds(asked.seeds),
         "model": None if asked.model is None else read_names(asked.model),
         "method": None if asked.method is None else read_names(asked.method),

@@ -22,6 +22,20 @@ def read_settings(settings: Sequence[str]) -> dict[str, object]:
     return values
 
 
+def read_thresholds(thresholds: Sequence[str]) -> float | dict[str, float] | None:
+    """The values of --threshold: one number for all labels, or LABEL=NUMBER for some."""
+    try:
+        if len(thresholds) == 1 and "=" not in thresholds[0]:
+            return float(thresholds[0])
+        pairs = [text.rpartition("=") for text in thresholds]
+        if not all(equals for _, equals, _ in pairs):
+            raise UsageError("--threshold is one number for all labels, or LABEL=NUMBER, repeated; give one of both.")
+        return {label: float(value) for label, _, value in pairs} or None
+    except ValueError:
+        given = " ".join(thresholds)
+        raise UsageError(f"--threshold is a probability such as 0.3 or dog=0.3; got {given!r}.") from None
+
+
 def read_views(views: str) -> int | str:
     """The value of --views: a number, or a word such as "adaptive"."""
     return int(views) if views.removeprefix("-").isdecimal() else views

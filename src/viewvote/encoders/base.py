@@ -143,6 +143,16 @@ def checked_encoder(encoder: object, *, role: str = "model") -> Encoder:
 
 
 @runtime_checkable
+class Calibrated(Protocol):
+    """An Encoder with numbers that were fitted for it on photographs."""
+
+    @property
+    def calibration(self) -> Mapping[str, Mapping[str, float]]:
+        """The numbers, by what they are for: "vote" (see `ProbabilityFit`)."""
+        ...
+
+
+@runtime_checkable
 class DrawsViews(Protocol):
     """An Encoder that can draw views on its own device."""
 

@@ -44,5 +44,17 @@ def label_likeness(
     with CLIP ViT-B/16) and from template to template. So it is measured against ordinary names in the same templates,
     whose text head is kept on disk like any other.
     """
+    baseline = ordinary_cosine(encoder, templates=templates, cache_dir=cache_dir, build_head=build_head)
+    return relative_likeness(mean_cosine(head.features), baseline)
+
+
+def ordinary_cosine(
+    encoder: Encoder,
+    *,
+    templates: Sequence[str],
+    cache_dir: Path | None = None,
+    build_head: BuildHead = build_text_head,
+) -> float:
+    """The mean cosine of ordinary names in these templates."""
     ordinary = build_head(encoder, ORDINARY_NAMES, templates=templates, cache_dir=cache_dir)
-    return relative_likeness(mean_cosine(head.features), mean_cosine(ordinary.features))
+    return mean_cosine(ordinary.features)

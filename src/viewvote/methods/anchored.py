@@ -38,7 +38,7 @@ class Anchored(VotingMethod):
             model (`weight_for`): crops of a satellite image are sure and wrong where labels hardly differ
 
     Labels with equal scores are decided between by ZERO's tie rules. In a cascade the teacher's source view has the
-    say. Scores are divided by 1 + weight, so that they sum to 1, and the winner's is the confidence.
+    say. Scores are divided by 1 + weight, so that they sum to 1.
     """
 
     keep: float = 0.3
@@ -47,7 +47,6 @@ class Anchored(VotingMethod):
 
     name = "anchored"
     asks_teacher = True
-    confidence_is = "anchored share"
 
     def __post_init__(self) -> None:
         checked_keep(self.keep)
@@ -95,8 +94,6 @@ class Anchored(VotingMethod):
         scores = ((ballot.votes / ballot.k + weight * source) / (1 + weight)).astype(np.float32)
         return Decision(
             index=ballot.winner,
-            confidence=float(scores[ballot.winner]),
-            probability=float(np.float32(source[ballot.winner])),
             scores=scores,
             views=ballot.views,
             votes=ballot.votes,

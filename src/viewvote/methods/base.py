@@ -44,8 +44,6 @@ class Decision:
     """
 
     index: int
-    confidence: float
-    probability: float
     scores: Float32  # (classes,)
     views: ViewTable
     votes: NDArray[Any] | None = None
@@ -54,6 +52,11 @@ class Decision:
     marginal_before: Float32 | None = None  # (classes,)
     marginal_after: Float32 | None = None
     anchor: Anchor | None = None
+
+    @property
+    def confidence(self) -> float:
+        """The winner's score: its share of what decided, or its probability."""
+        return float(self.scores[self.index])
 
 
 def probability_decision(views: RankedViews, probabilities: Float32, *, kept: Int64 | Bool) -> Decision:
@@ -65,9 +68,7 @@ def probability_decision(views: RankedViews, probabilities: Float32, *, kept: In
         kept: indices or a mask of the views that decided.
     """
     index = int(probabilities.argmax())
-    best = float(probabilities[index])
-    scores = np.asarray(probabilities, dtype=np.float32)
-    return Decision(index=index, confidence=best, probability=best, scores=scores, views=views.table(kept))
+    return Decision(index=index, scores=np.asarray(probabilities, dtype=np.float32), views=views.table(kept))
 
 
 class MethodDefaults(ABC):
@@ -80,11 +81,6 @@ class MethodDefaults(ABC):
     @abstractmethod
     def name(self) -> str:
         """Its name in the registry."""
-
-    @property
-    def confidence_is(self) -> str:
-        """What `Prediction.confidence` means: "probability", "vote share" or "anchored share"."""
-        return "probability"
 
     @property
     def asks_teacher(self) -> bool:
@@ -124,11 +120,6 @@ class TrainingFreeMethod(MethodDefaults):
 
 class VotingMethod(TrainingFreeMethod):
     """A training-free method whose kept views vote, so that it may look at views in rounds and stop early."""
-
-    @property
-    def confidence_is(self) -> str:
-        """The share of the kept views that voted for the winner."""
-        return "vote share"
 
     keep: float
     """The share of views that vote: a field of the dataclass."""

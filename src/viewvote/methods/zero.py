@@ -73,9 +73,6 @@ class Zero(VotingMethod):
         index = _last_resort(ballot, views.logits) if self.compat == "paper" else ballot.winner
         return Decision(
             index=index,
-            confidence=ballot.share,
-            # Of the source view: the temperature is fitted there; confident views are over-confident.
-            probability=float(np.exp(views.logp[0, index])),
             scores=np.asarray(ballot.votes / ballot.k, dtype=np.float32),
             views=ballot.views,
             votes=ballot.votes,

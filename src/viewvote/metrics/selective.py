@@ -20,6 +20,11 @@ class RiskCoverage:
         """The area under the curve: the mean risk over all coverages; smaller is better, 0 without errors."""
         return float(self.risk.mean()) if len(self.risk) else float("nan")
 
+    def coverage_at(self, risk: float) -> float:
+        """The largest share of images that can be answered with at most this rate of errors among them."""
+        within = np.flatnonzero(self.risk <= risk)
+        return float(self.coverage[within[-1]]) if len(within) else 0.0
+
 
 def risk_coverage(confidence: ArrayLike, correct: ArrayLike) -> RiskCoverage:
     """The curve over images ordered by confidence: risk_i = errors among the first i / i.

@@ -53,7 +53,8 @@ def explain(image: ImageSource, prediction: Prediction) -> Image.Image:
 
 def _title(prediction: Prediction) -> str:
     label = prediction.label if prediction.label is not None else "no label (too unsure)"
-    return f"{label}: {prediction.confidence:.0%} {prediction.confidence_is}"
+    said = "" if prediction.votes is None else f", {prediction.votes_won} votes"
+    return f"{label}: {prediction.probability:.0%} likely{said}"
 
 
 def _whole(views: Sequence[ViewTrace]) -> list[ViewTrace]:

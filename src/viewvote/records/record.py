@@ -25,6 +25,9 @@ class Record:
     """One sample; the fields are the JSON's keys in their order, `timings` last so that lines compare without them.
 
     index, correct       the answer and whether it is the target; None where the image could not be used (`error`)
+    confidence           the answer's score: its probability, or its share of the votes (anchored: with the source
+                         view's say)
+    probability          how likely it is to be right, calibrated (`Prediction.probability`)
     votes                of the classes that have any (soft votes: 0.0001 or more); None for methods that do not vote
     views                the table of the views, in a cascade with the student's labels; written as lists, with `kept`
                          as the indices of the kept views, most confident first
@@ -100,7 +103,7 @@ def record_of(prediction: Prediction, *, key: str, target: int) -> Record:
         target=int(target),
         index=int(prediction.index),
         correct=bool(prediction.index == target),
-        confidence=shortest(prediction.confidence),
+        confidence=shortest(prediction.scores[prediction.index]),
         probability=shortest(prediction.probability),
         votes=_votes(prediction),
         tie_break=prediction.tie_break,

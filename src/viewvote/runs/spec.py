@@ -38,7 +38,7 @@ class RunSpec:
     settings     the method's hyper-parameters other than `keep`
     views        a number, or "adaptive": as many as an image needs, up to 64
     stop         "exact", or a file of `viewvote calibrate-stop`; None is what ships
-    disagreement the rate that adaptive views accept; None is their default
+    disagreement the rate that adaptive views accept, or its level ("noise", "strict"); None is their default
     templates    a template set, a template, a list of them, "dataset" for the dataset's own; None is the method's
     order        "dataset", or "shuffled" by the seed; None is "shuffled" for streaming methods, whose answers depend
                  on the order, and "dataset" for all others
@@ -58,7 +58,7 @@ class RunSpec:
     settings: Mapping[str, Any] = field(default_factory=dict)
     views: int | str = 64
     stop: str | None = None
-    disagreement: float | None = None
+    disagreement: float | str | None = None
     keep: float | None = None
     templates: str | tuple[str, ...] | None = None
     teacher: str | None = None

@@ -7,9 +7,11 @@ from .. import __version__
 from ..labels.templates import template_sets
 from ..methods import VotingMethod, method_entry
 from ..methods.settings import build_method, settings_of
+from ..stopping.options import ADAPTIVE, ALL, AUTO
 from .options import Options, served_methods
 from .page_files import photo_files
 from .service import Service
+from .settings import Settings
 
 
 def info(service: Service) -> dict[str, Any]:
@@ -22,13 +24,20 @@ def info(service: Service) -> dict[str, Any]:
         "models": [service.encoder.model_id],
         "teacher": None if service.teacher is None else service.teacher.model_id,
         "labels": None if settings.labels is None else list(settings.labels),
-        "defaults": {"method": settings.method, "views": settings.views, "templates": settings.templates},
+        "defaults": {"method": settings.method, "views": _views(settings), "templates": settings.templates},
         "methods": [_method(name, summary) for name, summary in served_methods().items()],
         "templates": {name: summary for name, (summary, _) in template_sets().items()},
         "options": sorted(Options.model_fields),
         "limits": asdict(settings.limits) | {"queue": settings.max_queue, "seconds": settings.timeout},
         "examples": [f"/examples/{name}" for name in photo_files()],
     }
+
+
+def _views(settings: Settings) -> int | str:
+    """The views of a request that names none, as the page shows them."""
+    if settings.views != AUTO:
+        return settings.views
+    return ADAPTIVE if isinstance(build_method(settings.method, {}), VotingMethod) else ALL
 
 
 def _method(name: str, summary: str) -> dict[str, Any]:

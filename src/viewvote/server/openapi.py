@@ -32,7 +32,11 @@ class ImageAnswer(Answer):
     index: int | None = None
     confidence: float | None = None
     probability: float | None = None
+    probabilities: dict[str, float] | None = None
+    vote_share: float | None = None
     scores: dict[str, float] | None = None
+    each: dict[str, float] | None = None
+    shown: list[str] | None = None
     votes: dict[str, float] | None = None
     method: str | None = None
     model: str | None = None

@@ -21,18 +21,20 @@ class Options(BaseModel):
 
     labels: list[str] | None = Field(default=None, description="The answers to choose from, in words.")
     templates: str | list[str] | None = Field(default=None, description="A template set's name, or templates with {}.")
-    views: Annotated[int, Field(ge=1)] | Literal["adaptive"] | None = Field(
-        default=None, description="Views per image."
+    views: Annotated[int, Field(ge=1)] | Literal["adaptive", "auto"] | None = Field(
+        default=None, description="Views per image; auto: adaptive for methods that vote."
     )
     stop: Literal["exact"] | None = Field(default=None, description="Leave out views that cannot change the answer.")
-    disagreement: float | None = Field(
-        default=None, gt=0, lt=1, description="With adaptive views: accepted rate of other answers than with all."
+    disagreement: Annotated[float, Field(gt=0, lt=1)] | Literal["noise", "strict"] | None = Field(
+        default=None, description="With adaptive views: accepted rate of other answers than with all."
     )
     keep: float | None = Field(default=None, gt=0, le=1, description="Share of most confident views that decide.")
     method: str | None = Field(default=None, description="A training-free method; /info lists them.")
     augment: Literal["crops", "augmix"] = Field(default="crops", description="Kind of views.")
     teacher: bool | str | None = Field(default=None, description="Whether the loaded teacher votes, or its id.")
-    abstain_below: float = Field(default=0.0, ge=0, le=1, description="No label below this confidence.")
+    none: bool = Field(default=False, description="Also answer 'none of these' where no label is shown.")
+    multi_label: bool = Field(default=False, description="Also answer yes or no for each label alone.")
+    abstain_below: float = Field(default=0.0, ge=0, le=1, description="No label below this probability.")
     seed: int = Field(default=0, ge=-WHOLE - 1, le=WHOLE, description="Seed of the views.")
     top: int | None = Field(default=None, ge=1, description="Labels listed in scores and votes; all by default.")
     trace: bool = Field(default=False, description="Add every view.")
@@ -41,7 +43,7 @@ class Options(BaseModel):
 
 LISTS = frozenset(["labels", "templates"])
 NUMBERS = frozenset(["views", "disagreement", "keep", "abstain_below", "seed", "top", "timeout"])
-TRUTHS = frozenset(["trace", "teacher"])
+TRUTHS = frozenset(["trace", "teacher", "none", "multi_label"])
 
 
 def read_options(values: Mapping[str, Any], limits: Limits) -> Options:

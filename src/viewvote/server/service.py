@@ -82,6 +82,8 @@ class Service:
             "templates": settings.templates if options.templates is None else options.templates,
             "teacher": self._teacher_for(options, method),
             "abstain_below": options.abstain_below,
+            "none_of_these": options.none,
+            "multi_label": options.multi_label,
             "seed": options.seed,
             "augment": options.augment,
             "limits": self._image_limits,

@@ -49,8 +49,8 @@ class Settings:
     model: str = "pocket"
     teacher: str | None = None
     labels: tuple[str, ...] | None = None
-    method: str = "zero"
-    views: int | str = 64
+    method: str = "anchored"
+    views: int | str = "auto"
     templates: str | None = None
     host: str = "127.0.0.1"
     port: int = 8008

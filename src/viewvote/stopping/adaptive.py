@@ -5,18 +5,29 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Literal
 
 from ..errors import UsageError
+from ..registry import unknown_name
 from .rules import Confident
 
 SHIPPED = "shipped.json"
+Vote = Literal["votes", "anchored"]
+"""Which votes thresholds are for: of views alone (ZERO), or with a say of the source view."""
+METHOD_OF: Final[dict[Vote, str]] = {"votes": "zero", "anchored": "anchored"}
+Level = Literal["strict", "noise"]
+STRICT: Final = "strict"
+NOISE: Final = "noise"
+STRICT_RATE = 0.01
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Thresholds of the Confident rule for one budget, keep and accepted rate of disagreement.
+    """Thresholds of the Confident rule for one budget, keep, kind of vote and accepted rate of disagreement.
 
+    disagreement     the accepted rate of answers unlike the full budget's
+    level            "noise" where that rate is how often two seeds of the full budget differ
+    vote, model      the kind of vote, and the model whose records chose them
     fit              what the rule did on the records that chose the thresholds: n, views used on average, rate of
                      agreement with the full budget and its 95% interval
     held_back        the same of each half with the thresholds that the other half would choose: what to expect
@@ -31,6 +42,9 @@ class Calibration:
     fit: dict[str, Any] = field(default_factory=dict)
     held_back: dict[str, Any] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
+    vote: Vote = "votes"
+    model: str | None = None
+    level: Level | None = None
 
     def rule(self) -> Confident:
         """The rule with these thresholds."""
@@ -43,31 +57,41 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Adaptive:
-    """As many views as an image needs: 4, then 8, 12, ... up to `budget`, until they support one answer.
+    """As many views as an image needs: one, two, three, 4, 6, 8, ... up to `budget`, until they support one answer.
 
-    >>> Adaptive(disagreement=0.02).rule(keep=0.3).rounds
-    (4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64)
+    >>> Adaptive(disagreement="strict").budget
+    64
 
-    disagreement   the accepted rate of answers that differ from those of the full budget. The thresholds are those
-                   calibrated for the largest rate that is not above it
-    calibration    a file of `viewvote calibrate-stop`; None is the one that ships, made with the embedded model
+    disagreement   the accepted rate of answers that differ from those of the full budget: "noise" is as often as two
+                   seeds of the full budget differ from each other ("strict" where that is not calibrated), "strict"
+                   is 1%; or a rate. The thresholds are those calibrated for the largest rate that is not above it
+    calibration    a file of `viewvote calibrate-stop`; None is the one that ships
     """
 
     budget: int = 64
-    disagreement: float = 0.01
+    disagreement: float | str = NOISE
     calibration: Path | str | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.disagreement < 1:
-            raise UsageError(f"disagreement is a rate above 0 and below 1; got {self.disagreement}.")
+        rate = self.disagreement
+        if isinstance(rate, str):
+            if rate not in (STRICT, NOISE):
+                raise unknown_name("level of disagreement", rate, [STRICT, NOISE])
+        elif not 0 < rate < 1:
+            raise UsageError(f"disagreement is a rate above 0 and below 1, {NOISE!r} or {STRICT!r}; got {rate}.")
         if isinstance(self.budget, bool) or not isinstance(self.budget, int) or self.budget < 1:
             raise UsageError(f"the budget of views must be a whole number of at least 1; got {self.budget!r}.")
 
-    def rule(self, keep: float) -> Confident:
-        """The calibrated rule for a method that keeps this share of views."""
+    def rule(self, keep: float, *, vote: Vote = "votes", model: str | None = None) -> Confident:
+        """The calibrated rule for a method that keeps this share of views; of this model where it has its own."""
         known = shipped_calibrations() if self.calibration is None else read_calibrations(Path(self.calibration))
-        fitting = [c for c in known if (c.budget, c.keep) == (self.budget, keep)]
-        below = [c for c in fitting if c.disagreement <= self.disagreement]
+        fitting = [c for c in known if (c.budget, c.keep, c.vote) == (self.budget, keep, vote)]
+        fitting = [c for c in fitting if c.model == model] or _of_first_model(fitting)
+        noisy = [c for c in fitting if c.level == NOISE]
+        if self.disagreement == NOISE and noisy:
+            return noisy[0].rule()
+        asked = STRICT_RATE if isinstance(self.disagreement, str) else self.disagreement
+        below = [c for c in fitting if c.disagreement <= asked]
         if below:
             return max(below, key=lambda c: c.disagreement).rule()
         if fitting:
@@ -76,11 +100,21 @@ class Adaptive:
                 f"no thresholds are calibrated for a disagreement of {self.disagreement}; the least is {least}. "
                 'Accept that, calibrate on more records (viewvote calibrate-stop), or use stop="exact".'
             )
-        pairs = sorted({(c.budget, c.keep) for c in known})
+        there = sorted({f"{METHOD_OF[c.vote]} with {c.budget} views, keep {c.keep:g}" for c in known})
         raise UsageError(
-            f"no thresholds are calibrated for {self.budget} views with keep {keep}; known (views, keep): "
-            f"{', '.join(map(str, pairs)) or 'none'}. Make them with: viewvote calibrate-stop RUN --keep {keep}"
+            f"no thresholds are calibrated for method {METHOD_OF[vote]} with {self.budget} views, keep {keep:g}; known "
+            f"are those for {'; '.join(there) or 'none'}. "
+            f"Make them with: viewvote calibrate-stop RUN --method {METHOD_OF[vote]} --keep {keep}"
         )
+
+    def is_calibrated(self, keep: float, *, vote: Vote = "votes") -> bool:
+        """Whether `rule` finds thresholds among those that ship."""
+        return any((c.budget, c.keep, c.vote) == (self.budget, keep, vote) for c in shipped_calibrations())
+
+
+def _of_first_model(known: list[Calibration]) -> list[Calibration]:
+    """Those of the model that the file names first: what a model without thresholds of its own gets."""
+    return [one for one in known if one.model == known[0].model]
 
 
 @lru_cache(maxsize=1)

@@ -10,8 +10,8 @@ import numpy as np
 from ..arrays import Bool, Float64, Int64
 from ..errors import UsageError
 from ..rates import Rate, rate_of
-from .adaptive import Adaptive, Calibration
-from .thresholds import Thresholds, choose_thresholds, stopped_at
+from .adaptive import NOISE, Adaptive, Calibration, Level, Vote
+from .thresholds import DOUBT, LEAD, SUPPORT, Thresholds, choose_thresholds, most_differing, stopped_at
 
 
 @dataclass(frozen=True)
@@ -22,13 +22,16 @@ class Replay:
     target: Int64  # (records,)
     keep: float
     rounds: tuple[int, ...]
-    answers: Int64  # (records, rounds), of ZERO with greedy ties; the last is the full budget's
-    support: Float64  # (records, rounds): `leader_support`
+    answers: Int64  # (records, rounds), with greedy ties; the last is the full budget's
+    support: Float64  # (records, rounds): what thresholds are compared with (`rules.standing`)
+    vote: Vote = "votes"
 
     def take(self, rows: Bool) -> "Replay":
         """The records where `rows` is True."""
         keys = tuple(key for key, chosen in zip(self.keys, rows.tolist(), strict=True) if chosen)
-        return Replay(keys, self.target[rows], self.keep, self.rounds, self.answers[rows], self.support[rows])
+        return Replay(
+            keys, self.target[rows], self.keep, self.rounds, self.answers[rows], self.support[rows], self.vote
+        )
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,7 @@ def joined(replays: Sequence[Replay]) -> Replay:
         rounds=first.rounds,
         answers=np.concatenate([one.answers for one in replays]),
         support=np.concatenate([one.support for one in replays]),
+        vote=first.vote,
     )
 
 
@@ -85,17 +89,40 @@ def _outcome(replayed: Replay, ended: Int64) -> Outcome:
     )
 
 
-def calibrate(replayed: Replay, *, disagreement: float, provenance: dict[str, Any]) -> Calibration:
+def seed_noise(replays: Sequence[Replay]) -> Rate:
+    """How often the full budget's answer changes with the seed: over all pairs of runs, of the images they share."""
+    differs: list[bool] = []
+    for i, one in enumerate(replays):
+        full = dict(zip(one.keys, one.answers[:, -1].tolist(), strict=True))
+        for other in replays[i + 1 :]:
+            pairs = zip(other.keys, other.answers[:, -1].tolist(), strict=True)
+            differs += [full[key] != answer for key, answer in pairs if key in full]
+    if not differs:
+        raise UsageError(
+            "how often seeds differ needs two runs of the same images with other seeds: "
+            "viewvote eval ... --seed 0,1 makes them."
+        )
+    return rate_of(np.array(differs), np.ones(len(differs), dtype=np.bool_))
+
+
+def calibrate(
+    replayed: Replay,
+    *,
+    disagreement: float,
+    provenance: dict[str, Any],
+    level: Level | None = None,
+    model: str | None = None,
+) -> Calibration:
     """Thresholds chosen on all records, and what to expect of them: each half measures those the other half chooses.
 
-    A key's hash decides which half.
+    A key's hash decides which half, so that two seeds of an image are in the same.
     """
     Adaptive(disagreement=disagreement)  # refuses a rate that nobody could ask for later
     first = np.array([blake2b(key.encode(), digest_size=1).digest()[0] % 2 == 0 for key in replayed.keys])
     ended = np.zeros(len(first), dtype=np.int64)
     for half in (first, ~first):
-        ended[~half] = stopped_at(replayed.support[~half], _chosen(replayed.take(half), disagreement))
-    thresholds = _chosen(replayed, disagreement)
+        ended[~half] = stopped_at(replayed.support[~half], _chosen(replayed.take(half), disagreement, level))
+    thresholds = _chosen(replayed, disagreement, level)
     return Calibration(
         budget=replayed.rounds[-1],
         keep=replayed.keep,
@@ -105,8 +132,36 @@ def calibrate(replayed: Replay, *, disagreement: float, provenance: dict[str, An
         fit=outcome(replayed, thresholds).to_dict(),
         held_back=_outcome(replayed, ended).to_dict(),
         provenance=provenance,
+        vote=replayed.vote,
+        model=model,
+        level=level,
     )
 
 
-def _chosen(replayed: Replay, disagreement: float) -> Thresholds:
-    return choose_thresholds(replayed.support, replayed.answers, replayed.rounds, disagreement)
+MOST_LOST = 0.005
+"""By how much the accuracy may be below that of all views, on the records that choose the thresholds."""
+
+
+def _chosen(replayed: Replay, disagreement: float, level: Level | None) -> Thresholds:
+    """The thresholds of the fewest views.
+
+    Those with so few differing answers that a higher rate is unlikely (`most_differing`); for the level "noise" also
+    those that lose no accuracy to speak of, since at its rate they well could.
+    """
+    n, full, right = len(replayed.keys), replayed.answers[:, -1], replayed.target
+    most = most_differing(n, disagreement)
+    if most < 0:
+        needed = int(np.ceil(np.log(DOUBT) / np.log1p(-disagreement)))
+        raise UsageError(
+            f"{n} records cannot show a disagreement below {disagreement}; each half of them needs at least {needed}, "
+            f"so give about {2 * needed} in all."
+        )
+
+    def allowed(ended: Int64) -> bool:
+        answers = replayed.answers[np.arange(n), ended]
+        lost = np.count_nonzero(full == right) - np.count_nonzero(answers == right)
+        return bool(np.count_nonzero(answers != full) <= most and (level != NOISE or lost <= MOST_LOST * n))
+
+    grid = SUPPORT if replayed.vote == "votes" else LEAD
+    chosen = choose_thresholds(replayed.support, replayed.answers, replayed.rounds, allowed, grid=grid)
+    return (None,) * (len(replayed.rounds) - 1) if chosen is None else chosen

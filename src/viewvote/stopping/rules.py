@@ -33,10 +33,10 @@ class StoppingRule(Protocol):
         """How many views have been seen when it looks, ascending; the last is the budget."""
         ...
 
-    def settled(self, labels: Int64, order: Int64, *, say: Float64 | None = None) -> bool:
+    def settled(self, labels: Int64, order: Int64, *, say: Float64 | None = None, sure: float = 0.0) -> bool:
         """Whether the views seen are enough: their labels in view order, and their indices, most confident first.
 
-        `say` (classes,) is what the method adds to the shares of votes; a rule may leave it aside.
+        `say` (classes,) is what the method adds to the shares of votes, `sure` the source view's top probability.
         """
         ...
 
@@ -45,8 +45,9 @@ class StoppingRule(Protocol):
 class Confident:
     """Stop when the leader has enough support among the views seen.
 
-    The leader is the class with the most votes among the kept views; a tie for the lead never stops. `thresholds` holds
-    the support that it needs in each round but the last, None where that round never stops.
+    `thresholds` holds what it needs in each round but the last, None where that round never stops. After one view, the
+    source view, that is its probability; then the leader's support (`leader_support`), or where the method adds a say
+    to the votes, how far it leads with it (`lead`).
     """
 
     rounds: tuple[int, ...]
@@ -59,10 +60,36 @@ class Confident:
         if len(self.thresholds) != len(self.rounds) - 1:
             raise UsageError(f"rounds {self.rounds} need a threshold each but for the last; got {self.thresholds}.")
 
-    def settled(self, labels: Int64, order: Int64, *, say: Float64 | None = None) -> bool:  # noqa: ARG002
-        """Whether the leader's support reaches the threshold of this round; the votes alone count."""
+    def settled(self, labels: Int64, order: Int64, *, say: Float64 | None = None, sure: float = 0.0) -> bool:
+        """Whether what this round asks for is reached."""
         threshold = dict(zip(self.rounds, self.thresholds, strict=False)).get(len(labels))
-        return threshold is not None and leader_support(labels, order, keep=self.keep) >= threshold
+        return threshold is not None and standing(labels, order, keep=self.keep, say=say, sure=sure) >= threshold
+
+
+def standing(labels: Int64, order: Int64, *, keep: float, say: Float64 | None, sure: float) -> float:
+    """What a round's threshold is compared with."""
+    if len(labels) == 1:
+        return sure
+    return leader_support(labels, order, keep=keep) if say is None else lead(labels, order, keep=keep, say=say)
+
+
+def lead(labels: Int64, order: Int64, *, keep: float, say: Float64) -> float:
+    """How far the leader of the vote and the say together is before the next class, its support in place of its votes.
+
+    Negative where the support of all views prefers another class, 0 where several lead the vote; support as in
+    `leader_support`.
+    """
+    ranked = labels[order]
+    kept, half = ranked[: count_kept(len(labels), keep)], ranked[: max(1, len(labels) // 2)]
+    shares = [np.bincount(views, minlength=len(say)) / len(views) for views in (kept, half, ranked)]
+    votes = shares[0] + say
+    leaders = np.flatnonzero(votes == votes.max())
+    if len(leaders) > 1 or len(say) < 2:
+        return 0.0 if len(say) > 1 else np.inf
+    support = (shares[0] + shares[1] + shares[2]) / 3 + say
+    own = support[leaders[0]]
+    support[leaders[0]] = -np.inf
+    return float(own - support.max())
 
 
 def leader_support(labels: Int64, order: Int64, *, keep: float) -> float:
@@ -115,11 +142,12 @@ class Exact:
         unseen = self.budget - len(order)
         return order[: max(0, count_kept(self.budget, self.keep) - unseen)]
 
-    def settled(self, labels: Int64, order: Int64, *, say: Float64 | None = None) -> bool:
+    def settled(self, labels: Int64, order: Int64, *, say: Float64 | None = None, sure: float = 0.0) -> bool:
         """Whether the leader beats every rival even if all unseen views vote for that one.
 
         Only the labels of the certain views count, so in a cascade a teacher need not be asked about others.
         """
+        del sure
         certain = self.certain(order)
         if say is not None:
             k, unseen = count_kept(self.budget, self.keep), self.budget - len(labels)
@@ -131,11 +159,15 @@ class Exact:
         return bool(len(certain) and leader > rival + self.budget - len(labels))
 
 
+FIRST_LOOKS = (1, 2, 3, 4, 6, 8)
+"""After how many views an image may end at first: the source view, and few more."""
+
+
 def adaptive_rounds(budget: int) -> tuple[int, ...]:
-    """Every 4 views up to half the budget, where most images end, then every 8, and the budget."""
-    early = range(4, budget // 2 + 1, 4)
+    """The first looks, then every 4 views up to half the budget, where most images end, every 8, and the budget."""
+    early = [n for n in (*FIRST_LOOKS, *range(12, budget // 2 + 1, 4)) if n < budget]
     late = range((early[-1] if early else budget) // STEP * STEP + STEP, budget, STEP)
-    return (*early, *late, budget)
+    return (*early, *(n for n in late if n > 8), budget)
 
 
 def aligned_rounds(rounds: tuple[int, ...], block: int) -> tuple[int, ...]:

@@ -12,7 +12,6 @@ from ..errors import ContractError
 from ..methods import METHODS, Decision, Method, StreamingMethod, TrainingFreeMethod, TuningMethod, ViewLogits
 from .expect import expect
 
-CONFIDENCES = ("probability", "vote share", "anchored share")
 SCALE = 30.0
 DIM = 6
 
@@ -45,7 +44,6 @@ def _check_form(method: Method) -> None:
     expect(isinstance(method.name, str) and method.name in METHODS, f"its name {method.name!r} must be registered")
     expect(METHODS.get(method.name) is cls, f"the name {method.name!r} must be registered for {what} itself")
     expect(_built(cls), f"{what}() must work: every hyper-parameter needs a default")
-    expect(method.confidence_is in CONFIDENCES, f"confidence_is must be one of {CONFIDENCES}: {method.confidence_is!r}")
     expect(_pickled(method) == method, f"{what} must be equal to itself after pickling: it is sent to other processes")
     for n in (1, 2, 64):
         expect(1 <= method.views_used(n) <= n, f"views_used({n}) must be 1 to {n}, got {method.views_used(n)}")
@@ -115,8 +113,6 @@ def _check_scores(decision: Decision, n_classes: int, where: str) -> None:
     expect(abs(total - 1) < 1e-4, f"scores must sum to 1, they sum to {total:.6g} {where}")
     expect(0 <= decision.index < n_classes, f"index must be a class, got {decision.index} {where}")
     expect(bool(scores[decision.index] == scores.max()), f"the winner must have the largest score {where}")
-    for name, value in (("confidence", decision.confidence), ("probability", decision.probability)):
-        expect(0 <= value <= 1 + 1e-6, f"{name} must be between 0 and 1, got {value} {where}")
 
 
 def _arrays(case: ViewLogits) -> list[Float32]:

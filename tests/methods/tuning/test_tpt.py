@@ -57,7 +57,7 @@ def test_the_defaults_are_the_authors():
     method = Tpt()
     assert (method.keep, method.weight_decay, method.steps, method.words) == (0.1, 0.01, 1, WORDS)
     assert method._recipe(5e-3).lr == 5e-3
-    assert (method.name, method.confidence_is, method.views_used(64)) == ("tpt", "probability", 64)
+    assert (method.name, method.views_used(64)) == ("tpt", 64)
     assert METHODS.get("tpt") is Tpt
 
 
@@ -109,7 +109,7 @@ def test_the_answer_is_the_source_view_with_the_tuned_context(zoo):
     decision = Tpt(keep=0.5).adapt(episode)
     np.testing.assert_allclose(decision.scores, expected, atol=2e-5)
     assert decision.index == expected.argmax()
-    assert decision.confidence == decision.probability == pytest.approx(expected.max(), abs=2e-5)
+    assert decision.confidence == pytest.approx(expected.max(), abs=2e-5)
     untuned = naive_softmax(episode.logits[0])
     assert np.abs(decision.scores - untuned).max() > 1e-4
 
@@ -278,7 +278,7 @@ def test_the_classifier_gives_the_same_answers_alone_and_together(zoo):
     for one, other in zip(alone, together, strict=True):
         np.testing.assert_allclose(one.scores, other.scores, atol=1e-5)
         assert one.method == "tpt"
-        assert one.confidence_is == "probability"
+        assert one.probability == pytest.approx(float(one.scores[one.index]))
         assert len(one.kept) == 2
         trace = one.to_dict(trace=True)["trace"]
         assert len(trace["marginal_before"]) == len(trace["marginal_after"]) == 3

@@ -70,7 +70,6 @@ def test_without_torch_the_error_says_what_to_install(name):
 def test_every_way_of_tuning_keeps_the_common_promises(cases, way):
     method, encoder, teacher = cases[way]
     assert isinstance(method, TuningMethod)
-    assert method.confidence_is == "probability"
     episode = episode_on(encoder, teacher=teacher, n_views=20)
     decision = method.adapt(episode)
     assert decision.scores.dtype == np.float32

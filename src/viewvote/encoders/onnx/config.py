@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -30,6 +30,7 @@ class PackConfig:
     pad_id: int
     scoring: Scoring = "softmax"
     pad_to: PadTo = "longest"
+    calibration: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON-ready contents of `viewvote.json`."""
@@ -50,6 +51,11 @@ class PackConfig:
             "pad_id": self.pad_id,
             "scoring": self.scoring,
             "pad_to": self.pad_to,
+            **(
+                {"calibration": {name: dict(numbers) for name, numbers in self.calibration.items()}}
+                if self.calibration
+                else {}
+            ),
         }
 
 
@@ -74,29 +80,30 @@ def check_format(data: Mapping[str, Any], *, source: str) -> None:
 def parse_config(data: Mapping[str, Any], *, source: str) -> PackConfig:
     """The configuration in a parsed `viewvote.json`; `source` names it in errors."""
     check_format(data, source=source)
-    field = _Fields(data, source)
-    size = field("size", _count, "a whole number above 0")
+    read = _Fields(data, source)
+    size = read("size", _count, "a whole number above 0")
     try:
         image = ImageSpec(
             size=size,
-            mean=field("mean", _triple, "three numbers"),
-            std=field("std", _triple, "three numbers"),
-            interpolation=field("interpolation", *_one_of(Interpolation)),
-            resize=field("resize", *_one_of(ResizeMode), default="shortest"),
-            short_side=field("short_side", _count, "a whole number above 0", default=size),
+            mean=read("mean", _triple, "three numbers"),
+            std=read("std", _triple, "three numbers"),
+            interpolation=read("interpolation", *_one_of(Interpolation)),
+            resize=read("resize", *_one_of(ResizeMode), default="shortest"),
+            short_side=read("short_side", _count, "a whole number above 0", default=size),
         )
     except UsageError as error:
         raise CheckpointError(f"{source}: {error}") from error
     return PackConfig(
-        name=field("name", lambda v: v if isinstance(v, str) and v else None, "a text"),
+        name=read("name", lambda v: v if isinstance(v, str) and v else None, "a text"),
         image=image,
-        scale=field("scale", lambda v: number if (number := _number(v)) and number > 0 else None, "a number above 0"),
-        bias=field("bias", _number, "a number"),
-        context_length=field("context_length", _count, "a whole number above 0"),
-        dim=field("dim", _count, "a whole number above 0"),
-        pad_id=field("pad_id", lambda v: v if _is_int(v) and v >= 0 else None, "a token id, 0 or more"),
-        scoring=field("scoring", *_one_of(Scoring), default="softmax"),
-        pad_to=field("pad_to", *_one_of(PadTo), default="longest"),
+        scale=read("scale", lambda v: number if (number := _number(v)) and number > 0 else None, "a number above 0"),
+        bias=read("bias", _number, "a number"),
+        context_length=read("context_length", _count, "a whole number above 0"),
+        dim=read("dim", _count, "a whole number above 0"),
+        pad_id=read("pad_id", lambda v: v if _is_int(v) and v >= 0 else None, "a token id, 0 or more"),
+        scoring=read("scoring", *_one_of(Scoring), default="softmax"),
+        pad_to=read("pad_to", *_one_of(PadTo), default="longest"),
+        calibration=read("calibration", _numbers_by_name, "objects of numbers, by name", default={}),
     )
 
 
@@ -128,6 +135,17 @@ def _count(value: Any) -> int | None:
 def _number(value: Any) -> float | None:
     is_number = (_is_int(value) or isinstance(value, float)) and math.isfinite(value)
     return float(value) if is_number else None
+
+
+def _numbers_by_name(value: Any) -> Mapping[str, Mapping[str, float]] | None:
+    """Numbers by name, by what they are for."""
+    if not isinstance(value, dict):
+        return None
+    whole = all(
+        isinstance(numbers, dict) and all(_number(number) is not None for number in numbers.values())
+        for numbers in value.values()
+    )
+    return value if whole else None
 
 
 def _triple(value: Any) -> tuple[float, ...] | None:

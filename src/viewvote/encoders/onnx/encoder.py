@@ -54,6 +54,7 @@ class OnnxEncoder(BaseEncoder):
         self.image_spec = config.image
         self.logit_scale, self.logit_bias = config.scale, config.bias
         self.scoring = config.scoring
+        self.calibration = config.calibration
         self._workers = count_workers(options.threads)
         self._threads = Threads(self._workers, "viewvote-onnx")
         self._vision = self._open(files.vision, "pixel_values", files.vision_outputs)

@@ -113,8 +113,7 @@ export function rows(photos, unsure) {
     "label",
     "best_guess",
     "probability",
-    "confidence",
-    "confidence_is",
+    "vote_share",
     "whole_photo",
     "whole_photo_probability",
     "views_used",
@@ -124,7 +123,7 @@ export function rows(photos, unsure) {
   ];
   const body = chosen(photos, unsure).map((photo) => {
     if (photo.state !== "done")
-      return [photo.name, ...Array(10).fill(null), photo.failure?.message ?? "not answered yet"];
+      return [photo.name, ...Array(9).fill(null), photo.failure?.message ?? "not answered yet"];
     const p = photo.prediction;
     const [source] = p.trace.views;
     const label = isUnsure(p, unsure) ? null : p.label;
@@ -133,8 +132,7 @@ export function rows(photos, unsure) {
       label,
       best(p),
       p.probability,
-      p.confidence,
-      p.confidence_is,
+      p.vote_share,
       source.label,
       source.top_probability,
       p.views_used,

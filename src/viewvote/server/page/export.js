@@ -7,7 +7,7 @@ import { $, copy, press, save } from "./dom.js";
 import { toOptions } from "./settings.js";
 import { plural } from "./words.js";
 
-const PACKAGE = { method: "zero", views: 64, templates: null }; // what Python and the command line do by themselves
+const PACKAGE = { method: "anchored", views: "adaptive", templates: null }; // what Python and the command line do by themselves
 const FAILED = "The browser did not allow copying.";
 
 /** Returns what shows the code for the open photo. */

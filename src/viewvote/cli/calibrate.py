@@ -1,0 +1,50 @@
+"""`viewvote calibrate`: a probability fitted on the records of runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .guard import complain, guarded
+
+HELP = """Fit the probability of answers on the records of runs with known labels.
+
+All records make the fit; what to expect of it is measured with each half on the fit of the other. Labelled photos like
+those you will ask about are worth more than many others: a few hundred are enough.
+
+[bold]Examples[/bold]
+
+  viewvote eval --dataset folder:photos --method anchored
+
+  viewvote calibrate runs/photos-pocket-anchored-0123456789ab --output cal.json
+
+  viewvote classify new/ --labels "cat,dog" --calibration cal.json
+"""
+
+
+@guarded
+def calibrate(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs of one method and model.")],
+    output: Annotated[Path | None, typer.Option(help="Write the calibration to this file.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
+) -> None:
+    """Fit the probability of answers on the records of runs."""
+    from ..errors import UsageError
+    from ..files import write_whole
+    from ..runs.calibrate import calibrate_runs
+
+    if output is not None and output.exists() and not overwrite:
+        raise UsageError(f"{output} exists. Replace it with --overwrite.")
+    found = calibrate_runs(runs)
+    if output is None:
+        typer.echo(found.to_text(), nl=False)
+    else:
+        try:
+            write_whole(output, found.to_text())
+        except OSError as error:
+            raise UsageError(f"cannot write {output}: {error.strerror or error}.") from error
+    before, after = found.measured["before"], found.measured["held_back"]
+    complain(
+        f"calibration error {before['ece']:.1%} before, {after['ece']:.1%} on records held back (n {after['n']}); "
+        f"{after['coverage_at_5_percent_risk']:.0%} of them can be answered with 5% errors."
+    )

@@ -1,0 +1,275 @@
+"""How likely a model's answers are, and whether a photo shows a label at all: the numbers that a pack ships.
+
+    python -m training.votes.fit_answers --data DIR --model pocket [--views 64] [--pack models/pocket]
+
+vote  the probability of a vote, on the training photographs with ImageNet's names. Slope and offset stay 1 and 0:
+      fitted there too, they made most other sets worse (the table has both)
+none  "none of these", on the same photographs asked about random label sets with and without their own; one half is
+      where one in twenty photographs that do show a label is refused
+each  each label alone, on the photographs with captions: a label is there where two of five captions name it
+
+The evaluation sets are measured, never fitted to. Names of the background that equal a label of the set are left out
+there, so that a photo of a removed label is not recognised by its own name.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from math import log2
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from training.votes.things import THINGS
+from training.votes.views import (
+    BUDGET,
+    FLICKR,
+    PHOTO,
+    TRAIN,
+    Labels,
+    Seen,
+    arguments,
+    every_set,
+    labels_of,
+    open_photos,
+    seen,
+)
+from viewvote import load_encoder
+from viewvote.classify.background import MarginFit, build_background, margins
+from viewvote.classify.calibration import MOST
+from viewvote.classify.each_label import each_probability
+from viewvote.classify.likelihood import likelihood_of
+from viewvote.classify.none_of_these import none_probability
+from viewvote.encoders import Encoder
+from viewvote.encoders.text_head import TextHead, build_text_head
+from viewvote.labels.background import BACKGROUND_NAMES
+from viewvote.methods.anchored import Anchored
+from viewvote.methods.baselines import ZeroShot
+from viewvote.methods.zero import Zero
+from viewvote.metrics.calibration import reliability
+from viewvote.metrics.fit_probability import BLENDS, Answers, fit_probability
+from viewvote.metrics.selective import risk_coverage
+from viewvote.probability import ProbabilityFit, led_by
+
+Float64 = NDArray[np.float64]
+REFUSED = 0.05
+SIZES = (2, 4, 8, 16, 32, 64, 128, 256, 500)
+BINS = 15
+
+
+def answers_of(found: Seen, labels: Labels) -> Answers:
+    """What `fit_probability` sees of a set's anchored votes."""
+    rows, right = [], []
+    for place, features in zip(found.places.tolist(), found.features, strict=True):
+        views = labels.views(features)
+        decision = Anchored().decide(views)
+        probabilities = np.exp(views.logp.astype(np.float64))
+        kept = probabilities[decision.views.kept].mean(axis=0)
+        blends = (led_by(part * probabilities[0] + (1 - part) * kept, decision.index) for part in BLENDS)
+        rows.append([float(blend[decision.index]) for blend in blends])
+        right.append(decision.index == found.photos.labels[place])
+    table = np.array(rows)
+    keys = tuple(map(found.photos.key, found.places.tolist()))
+    before = np.array(table[:, BLENDS.index(0.5)], dtype=np.float32)
+    return Answers(keys, np.array(right), before, dict(zip(BLENDS, table.T, strict=True)))
+
+
+def measure_answers(found: Seen, labels: Labels, fits: dict[str, ProbabilityFit]) -> str:
+    """A line of the table: accuracy, calibration error and risk of each way to answer."""
+    said: dict[str, list[tuple[bool, float]]] = {}
+    for place, features in zip(found.places.tolist(), found.features, strict=True):
+        views, target = labels.views(features), found.photos.labels[place]
+        plain = ZeroShot().decide(views)
+        said.setdefault("zero-shot", []).append((plain.index == target, plain.confidence))
+        vote = Zero().decide(views)
+        said.setdefault("ZERO's share", []).append((vote.index == target, vote.confidence))
+        decision = Anchored().decide(views)
+        for name, fit in fits.items():
+            probability, _ = likelihood_of(decision, views, fit=fit)
+            said.setdefault(name, []).append((decision.index == target, probability))
+    cells = []
+    for pairs in said.values():
+        right, probability = np.array([hit for hit, _ in pairs]), np.array([sure for _, sure in pairs])
+        curve = risk_coverage(probability.astype(np.float32), right)
+        ece = reliability(probability, right, bins=BINS).ece
+        cells.append(f"{right.mean():.1%} {100 * ece:.1f} {100 * curve.aurc:.1f} {curve.coverage_at(0.05):.0%}")
+    return f"| {found.photos.name} | {len(found.places)} | " + " | ".join(cells) + " |"
+
+
+class Background:
+    """The names a label set is measured against, some of them left out."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.encoder = encoder
+
+    def head(self, labels: Labels, *, without: tuple[str, ...] = ()) -> TextHead:
+        known = {name.lower() for name in without}
+
+        def build(
+            encoder: Encoder, names: tuple[str, ...], *, templates: list[str], cache_dir: Path | None
+        ) -> TextHead:
+            left = [name for name in names if names is not BACKGROUND_NAMES or name.lower() not in known]
+            return build_text_head(encoder, left, templates=templates, cache_dir=cache_dir)
+
+        return build_background(self.encoder, labels.head, templates=PHOTO, build_head=build)  # type: ignore[arg-type]
+
+
+def part_of(labels: Labels, chosen: NDArray[np.int64]) -> Labels:
+    """The same model asked about some of the labels."""
+    return replace(labels, head=TextHead(labels.head.features[chosen], cached=True))
+
+
+def none_cases(found: Seen, labels: Labels, background: Background, *, seed: int) -> Iterator[tuple[float, int, bool]]:
+    """The best margin, the number of labels, and whether the photo shows one, for random label sets."""
+    rng = np.random.default_rng(seed)
+    targets = np.array(found.photos.labels)[found.places]
+    total = len(found.photos.classes)
+    for size in SIZES:
+        chosen = rng.permutation(total)[:size]
+        head = background.head(part_of(labels, chosen))
+        for i in rng.permutation(len(targets)):
+            own = targets[i] not in chosen and rng.random() < 0.5
+            asked = np.append(chosen[1:], targets[i]) if own else chosen
+            source = found.features[i, :1]
+            logits = TextHead(labels.head.features[asked], cached=True).logits(source, labels.encoder)
+            margin = margins(logits, head.logits(source, labels.encoder)).max()
+            yield float(margin), size, bool(np.isin(targets[i], asked))
+
+
+def fit_none(found: Seen, labels: Labels, background: Background) -> MarginFit:
+    """The fit of "none of these": a logistic regression, shifted to where few are refused wrongly."""
+    cases = list(none_cases(found, labels, background, seed=0))
+    design = np.array([[margin, log2(size), 1.0] for margin, size, _ in cases])
+    shown = np.array([there for *_, there in cases])
+    slope, per_doubling, _ = logistic(design, ~shown)
+    odds = slope * design[:, 0] + per_doubling * design[:, 1]
+    offset = -float(np.quantile(odds[shown], 1 - REFUSED))
+    return MarginFit(round(slope, 4), round(offset, 4), round(per_doubling, 4), 0.5)
+
+
+def measure_none(found: Seen, labels: Labels, background: Background, fit: MarginFit) -> str:
+    """AUROC and what is refused on a set half of whose labels are removed, five times."""
+    rng = np.random.default_rng(0)
+    targets, total = np.array(found.photos.labels)[found.places], len(found.photos.classes)
+    areas, refused, caught, at_five = [], [], [], []
+    for _ in range(5):
+        chosen = rng.permutation(total)[: max(1, total // 2)]
+        some = part_of(labels, chosen)
+        head = background.head(some, without=found.photos.classes)
+        there = np.isin(targets, chosen)
+        source = found.features[:, 0]
+        logits, against = some.head.logits(source, labels.encoder), head.logits(source, labels.encoder)
+        none = np.array([none_probability(a, b, fit) for a, b in zip(logits, against, strict=True)])
+        areas.append(auroc(none[~there], none[there]))
+        refused.append((none[there] >= fit.least).mean())
+        caught.append((none[~there] >= fit.least).mean())
+        at_five.append((none[~there] > np.quantile(none[there], 1 - REFUSED)).mean())
+    means = [100 * float(np.mean(each)) for each in (areas, refused, caught, at_five)]
+    return f"| {found.photos.name} | {len(targets)} | " + " | ".join(f"{mean:.1f}" for mean in means) + " |"
+
+
+def captioned(data: Path, found: Seen) -> NDArray[np.bool_]:
+    """Which things two or more of a photo's captions name (images, things)."""
+    captions: dict[str, list[str]] = {}
+    with (data / "train" / "flickr8k" / "captions.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            captions.setdefault(row["image"], []).append(row["caption"].lower())
+    patterns = [re.compile(rf"\b({'|'.join(words.split())})\b") for words in THINGS.values()]
+    names = [found.photos.paths[i].name for i in found.places]
+    return np.array([[sum(bool(p.search(c)) for c in captions[name]) >= 2 for p in patterns] for name in names])
+
+
+def fit_each(data: Path, found: Seen, labels: Labels, background: Background) -> tuple[MarginFit, str]:
+    """The fit of each label alone on one half of the photographs, and what it does on the other."""
+    head, there = background.head(labels), captioned(data, found)
+    first = np.arange(len(there)) % 2 == 0
+    logits = [labels.head.logits(one, labels.encoder) for one in found.features]
+    against = [head.logits(one, labels.encoder) for one in found.features]
+    plain = MarginFit(1.0, 0.0)
+    odds = np.array([each_probability(a, b, plain) for a, b in zip(logits, against, strict=True)]).astype(np.float64)
+    margin = np.log(odds) - np.log1p(-odds)
+    design = np.stack([margin[first].ravel(), np.ones(margin[first].size)], axis=1)
+    slope, offset = logistic(design, there[first].ravel())
+    probability = 1 / (1 + np.exp(-(slope * margin + offset)))
+    least = max(np.arange(0.05, 0.9, 0.05), key=lambda limit: f1(probability[first] >= limit, there[first]))
+    fit = MarginFit(round(slope, 4), round(offset, 4), 0.0, round(float(least), 2))
+    rest = probability[~first] >= least
+    found_part = there[~first][rest].mean()
+    said = (
+        f"F1 {f1(rest, there[~first]):.3f}, precision {found_part:.3f}, recall {rest[there[~first]].mean():.3f} on "
+        f"{int((~first).sum())} photographs and {len(THINGS)} labels ({there.sum(axis=1).mean():.1f} there on average)"
+    )
+    return fit, said
+
+
+def f1(said: NDArray[np.bool_], there: NDArray[np.bool_]) -> float:
+    both = int((said & there).sum())
+    return 2 * both / max(1, int(said.sum() + there.sum()))
+
+
+def auroc(positive: Float64, negative: Float64) -> float:
+    """The chance that one of the first is above one of the second."""
+    above = (positive[:, None] > negative[None]).mean()
+    return float(above + 0.5 * (positive[:, None] == negative[None]).mean())
+
+
+def logistic(design: Float64, right: NDArray[np.bool_]) -> list[float]:
+    """The coefficients of a logistic regression, by Newton's steps."""
+    found = np.zeros(design.shape[1])
+    for _ in range(60):
+        expected = 1 / (1 + np.exp(-(design @ found)))
+        curvature = (design * (expected * (1 - expected))[:, None]).T @ design + 1e-6 * np.eye(len(found))
+        found -= np.clip(np.linalg.solve(curvature, design.T @ (expected - right)), -2, 2)
+    return [float(value) for value in found]
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--views", type=int, default=BUDGET)
+    parser.add_argument("--pack", type=Path, help="write the numbers into the viewvote.json of this folder")
+    args = parser.parse_args()
+    encoder, background = load_encoder(args.model), Background(load_encoder(args.model))
+    made: dict[str, dict[str, float]] = {}
+    same = {"cache": args.cache, "seed": 0}
+
+    train = seen(encoder, open_photos(args.data, TRAIN), views=args.views, **same)
+    assert train is not None, "fill the cache with the set train first"
+    imagenet = labels_of(encoder, train.photos.classes)
+    fit = fit_probability(answers_of(train, imagenet))
+    plain = ProbabilityFit(source=fit.source, most=MOST)
+    made["vote"] = asdict(plain)
+    print(f"vote: {plain}; with slope and offset {fit}, on {len(train.places)} photographs\n")
+    print("Accuracy, calibration error, area under risk and coverage, coverage at 5% risk, each in %:\n")
+    print("| set | n | zero-shot | ZERO's share of votes | plain blend | fitted |\n|---|---|---|---|---|---|")
+    sets = list(every_set(args.data, encoder, views=args.views, **same))
+    heads = {one.photos.name: labels_of(encoder, one.photos.classes) for one in sets}
+    for one in sets:
+        print(measure_answers(one, heads[one.photos.name], {"plain": plain, "fitted": fit}))
+
+    none = fit_none(train, imagenet, background)
+    made["none"] = asdict(none)
+    print(f"\nnone: {none}\n\nHalf of the labels removed, five times:\n")
+    print("| set | n | AUROC | refused wrongly | removed ones refused | the same where 5% are refused wrongly |")
+    print("|---|---|---|---|---|---|")
+    for one in sets:
+        print(measure_none(one, heads[one.photos.name], background, none))
+
+    flickr = seen(encoder, open_photos(args.data, FLICKR), views=min(8, args.views), **same)
+    if flickr is not None:
+        each, said = fit_each(args.data, flickr, labels_of(encoder, tuple(THINGS)), background)
+        made["each"] = asdict(each)
+        print(f"\neach: {each}\n{said}")
+    if args.pack is not None:
+        path = args.pack / "viewvote.json"
+        settings = json.loads(path.read_text(encoding="utf-8"))
+        settings["calibration"] = settings.get("calibration", {}) | made
+        path.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
