@@ -13,7 +13,7 @@ from .background import MarginFit, margins
 EACH = "each"
 """The name of its numbers in a model's calibration."""
 
-UNFITTED = MarginFit(slope=0.35, offset=0.5, least=0.2)
+UNFITTED = MarginFit(slope=0.4883, offset=0.7348, least=0.2)
 """For models that nobody has fitted: what CLIP ViT-B/16 has, whose scale most CLIP-like models share."""
 
 Thresholds = float | Mapping[str, float]
