@@ -23,6 +23,8 @@ MODES = (
     Mode("fp32, exact stop", "pocket", precision="fp32", stop="exact"),
     Mode("int8", "pocket", precision="int8"),
     Mode("int8, adaptive", "pocket", precision="int8", n_views="adaptive"),
+    Mode("int8, anchored", "pocket", precision="int8", method="anchored"),
+    Mode("int8, default", "pocket", precision="int8", n_views="auto", method="auto"),
 )
 FULL = "fp32"  # the mode whose answers the others' are compared with
 AT_MOST = {"reference": 60, "fp32, exact stop": 250}  # photos: the one is slow, the other proved equal to fp32

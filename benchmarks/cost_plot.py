@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.tables import STOPPING, fixed_views, seconds_of
+from benchmarks.tables import STOPPING, fixed_views, precision_of, seconds_of
 
 COLOURS = {"fp32": "#4c72b0", "int8": "#dd8452", "reference": "#555555"}
+STOPS = (("fp32, exact stop", "s", ": fp32's answers"), ("int8, adaptive", "*", ""), ("int8, default", "D", ""))
 
 
 def draw_plot(results: dict[str, Any], path: Path) -> None:
@@ -31,11 +32,13 @@ def draw_plot(results: dict[str, Any], path: Path) -> None:
             panel.plot(costs, [fewer[n] for n in budgets], "o-", ms=4, color=COLOURS[precision], label=precision)
             for n, cost in zip(budgets, costs, strict=True):
                 panel.annotate(str(n), (cost, fewer[n]), xytext=(0, 5), textcoords="offset points", fontsize=7)
-        for mode, marker, label in (("fp32, exact stop", "s", ": fp32's answers"), ("int8, adaptive", "*", "")):
+        for mode, marker, label in STOPS:
+            if mode not in rows:  # results of an earlier run
+                continue
             # Exact stopping is measured on fewer photos, and proved to give the answers of all views.
             accuracy = rows[STOPPING[mode] if label else mode]["accuracy"]
             cost = np.median([run[2] for run in seconds_of(results, "pocket", mode, photos=name)])
-            colour = COLOURS[STOPPING[mode]]
+            colour = COLOURS[precision_of(mode)]
             panel.plot(cost, accuracy, marker, ms=10, color=colour, mec="black", label=f"{mode}{label}")
         # Its accuracy is that of fp32 but for other crops, on too few photos to place a dot.
         cost = np.median([run[2] for run in seconds_of(results, "pocket", "reference", photos=name)])

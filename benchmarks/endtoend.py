@@ -44,7 +44,7 @@ from viewvote.files import example_photos
 DOCS = Path(__file__).parents[1] / "docs"
 LABELS = tuple(f"thing number {i}" for i in range(1000))
 SIZES = {"600 x 400": (600, 400), "1200 x 800": (1200, 800), "12 megapixels": (4242, 2828)}
-FEWER = {"fp32": (32,), "int8": (4, 8, 16, 32)}  # views, besides 64, whose cost is measured
+FEWER = {"fp32": (32,), "int8": (1, 2, 4, 8, 16, 32)}  # views, besides 64, whose cost is measured
 STOPPING_MODES = tuple(mode for mode in MODES if mode.name in STOPPING)
 CURVE = (1, 2, 4)  # and these, for the plot of the embedded model
 

@@ -24,6 +24,7 @@ class Mode:
     precision: str = "auto"
     n_views: int | str = 64
     stop: str | None = None
+    method: str = "zero"
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,12 @@ class _OurWay:
         self._names = {label: i for i, label in reversed(list(enumerate(labels)))}
         extra = {} if mode.stop is None else {"stop": mode.stop}
         self._classifier = Classifier(
-            _encoder(mode, any_texts), labels=labels, n_views=mode.n_views, unique_labels=False, **extra
+            _encoder(mode, any_texts),
+            labels=labels,
+            method=mode.method,
+            n_views=mode.n_views,
+            unique_labels=False,
+            **extra,
         )
 
     def one(self, photo: bytes) -> Answer:

@@ -9,8 +9,12 @@ import numpy as np
 
 TITLES = {"vit": "ViT-B/16-shaped CLIP (random weights)", "pocket": "The embedded model"}
 BEGIN, END = "<!-- benchmarks.endtoend writes from here -->", "<!-- to here -->"
-SHOWN = ("reference", "torch", "fp32", "fp32, exact stop", "int8", "int8, adaptive")
-STOPPING = {"fp32, exact stop": "fp32", "int8, adaptive": "int8"}  # the same without stopping
+SHOWN = ("reference", "torch", "fp32", "fp32, exact stop", "int8", "int8, adaptive", "int8, default")
+STOPPING = {  # the same without stopping
+    "fp32, exact stop": "fp32",
+    "int8, adaptive": "int8",
+    "int8, default": "int8, anchored",
+}
 
 
 def write_section(path: Path, section: str) -> None:
@@ -58,7 +62,7 @@ def cost_table(results: dict[str, Any], model: str) -> str:
             *(shares(runs, column=column) for column in (4, 5)),
             f"{statistics.median(run[1] for run in flowing):.2f}" if flowing else "",
             f"{statistics.median(ratios(stream['reference'], flowing, column=1)):.2f}" if flowing else "",
-            f"{peak[mode if mode in peak else STOPPING[mode]]:.0f}",
+            f"{peak[mode if mode in peak else precision_of(mode)]:.0f}",
         ]
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
@@ -83,7 +87,7 @@ def seconds_of(results: dict[str, Any], model: str, mode: str, *, photos: str = 
     if mode not in STOPPING:
         return list(single[mode])
     used = [n for row in results["quality"] if (row["set"], row["mode"]) == (photos, mode) for n in row["used"]]
-    fixed = fixed_views(single, STOPPING[mode])
+    fixed = fixed_views(single, precision_of(mode))
     if not used:
         return []
     runs = []
@@ -92,6 +96,11 @@ def seconds_of(results: dict[str, Any], model: str, mode: str, *, photos: str = 
         mean = [float(np.mean(np.interp(used, sorted(fixed), column))) for column in costs.T]
         runs.append([photo, number, *mean])
     return runs
+
+
+def precision_of(mode: str) -> str:
+    """The precision that a mode's name begins with: what a number of views costs follows from it."""
+    return mode.split(",")[0]
 
 
 def fixed_views(single: dict[str, Any], precision: str) -> dict[int, list[Any]]:
