@@ -266,3 +266,17 @@ def test_text_heads_may_come_from_elsewhere():
     clf = Classifier("toy", labels=["red", "green"], method="zero", templates="a {}", build_head=build)
     clf.with_labels(["blue"])
     assert asked == [(("red", "green"), ("a {}",)), (("blue",), ("a {}",))]
+
+
+def test_labels_may_bring_texts_of_their_own():
+    image = np.full((40, 40, 3), (0, 0, 250), dtype=np.uint8)
+    clf = Classifier("toy", labels={"warm": ["red", "a green thing"], "cold": "blue"}, n_views=4)
+    assert clf.labels == ("warm", "cold")
+    assert clf(image).label == "cold"
+    assert clf.with_labels({"sea": ["blue"], "sun": ["red", "green"]})(image).label == "sea"
+
+
+def test_texts_of_their_own_are_nothing_for_a_method_that_tunes_the_prompt():
+    pytest.importorskip("torch")
+    with pytest.raises(UsageError, match="give the labels as a list"):
+        Classifier("toy", labels={"warm": "a red thing"}, method="tpt")

@@ -98,6 +98,18 @@ def test_labels_from_a_file(pictures, tmp_path):
     assert set(json.loads(done.stdout)["scores"]) == {"red", "green", "blå"}
 
 
+def test_a_file_of_descriptions_and_a_column_of_a_table(pictures, tmp_path):
+    (tmp_path / "cupl.json").write_text('{"warm": ["a red thing", "orange"], "cold": ["A blue thing."]}')
+    (tmp_path / "table.csv").write_text("kind;colour\nwarm;red\ncold;blue\n")
+    args = ["classify", pictures / "deep", *TOY, "--format", "jsonl", "--labels-file"]
+    assert json.loads(viewvote(*args, tmp_path / "cupl.json").stdout)["label"] == "cold"
+    done = viewvote(*args, tmp_path / "table.csv", "--labels-column", "colour")
+    assert json.loads(done.stdout)["label"] == "blue"
+    refused = viewvote(*args, tmp_path / "table.csv")
+    assert refused.returncode == 2
+    assert "--labels-column" in refused.stderr.decode()
+
+
 def test_an_unreadable_file_is_told_and_counted_and_the_rest_goes_on(pictures):
     (pictures / "aa.jpg").write_bytes(b"broken")
     done = viewvote("classify", pictures, *LABELS, *TOY, "--format", "jsonl")

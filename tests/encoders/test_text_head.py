@@ -12,6 +12,7 @@ import pytest
 from viewvote.encoders import text_head
 from viewvote.encoders.text_head import BLOCK, TextHead, build_text_head, class_tiles, encode_classes, steady_product
 from viewvote.encoders.toy import ToyEncoder
+from viewvote.errors import UsageError
 from viewvote.files import default_cache_dir
 
 
@@ -29,6 +30,28 @@ def test_templates_are_normalised_averaged_and_normalised_again():
     # "red {}" is red whatever the label; "{}" is the label's own colour: the mean of two unit vectors, renormalised
     got = encode_classes(ToyEncoder(), ["blue", "red"], templates=["red {}", "{}"])
     np.testing.assert_allclose(got, [[0.5**0.5, 0, 0.5**0.5], [1, 0, 0]], atol=1e-6)
+
+
+def test_texts_of_a_label_are_averaged_whatever_their_number_of_templates():
+    # of the label's own texts "green" is a name (red in one template, green in the other), the sentence is blue
+    got = encode_classes(ToyEncoder(), ["red", ("green", "a blue thing")], templates=["red {}", "{}"])
+    np.testing.assert_allclose(got, [[1, 0, 0], [0.5, 0.5, 0.5**0.5]], atol=1e-6)
+
+
+def test_plain_labels_have_the_same_bits_beside_labels_with_texts():
+    plain = encode_classes(ToyEncoder(), ["red", "olive"], templates=["red {}", "{}", "blue {}"])
+    mixed = encode_classes(ToyEncoder(), ["red", "olive", ("green",)], templates=["red {}", "{}", "blue {}"])
+    np.testing.assert_array_equal(plain, mixed[:2])
+
+
+def test_a_learned_prompt_takes_names_only():
+    class Prompted(ToyEncoder):
+        def encode_class_names(self, names):
+            return self.encode_texts(names)
+
+    np.testing.assert_array_equal(encode_classes(Prompted(), ["red"], templates=["{}"]), [[1, 0, 0]])
+    with pytest.raises(UsageError, match="learned prompt around names"):
+        encode_classes(Prompted(), ["red", ("a green thing",)], templates=["{}"])
 
 
 def test_logits_are_at_the_models_own_scale():

@@ -11,6 +11,19 @@ def test_a_text_is_split_at_its_commas_and_empty_parts_are_dropped():
     assert split_labels(" , ") == []
 
 
+def test_a_label_with_a_comma_stands_in_quotes():
+    assert split_labels('cat, "salt, pepper",the "big" dog,5" pipe') == [
+        "cat",
+        "salt, pepper",
+        'the "big" dog',
+        '5" pipe',
+    ]
+    assert split_labels('"say ""hi""",dog') == ['say "hi"', "dog"]
+    for text in ('cat,"dog', 'cat,"dog"s'):
+        with pytest.raises(UsageError, match="quotation mark without its other one"):
+            split_labels(text)
+
+
 def test_labels_are_returned_as_they_are():
     assert checked_labels(["a cat", " b", "{}"]) == ("a cat", " b", "{}")
     assert checked_labels(["missile", "missile"], unique=False) == ("missile", "missile")

@@ -16,6 +16,7 @@ from ..encoders.text_head import BuildHead, TextHead, build_text_head
 from ..errors import UsageError, ViewvoteError
 from ..images.photo import ImageLimits, ImageSource
 from ..labels.templates import resolve_templates
+from ..labels.texts import Labels, checked_texts
 from ..methods import Method, TuningMethod
 from ..prediction import NONE_OF_THESE, Prediction
 from ..probability import ProbabilityFit
@@ -25,7 +26,7 @@ from ..views.sample import Augment, Keyed, Sample, checked_augment, prepare
 from .calibration import probability_fit
 from .each_label import Thresholds
 from .image_task import ImageTask, round_ends
-from .options import checked_images, checked_labels, checked_method
+from .options import checked_images, checked_method
 from .prefetch import PREPARING, prepare_ahead
 from .presence import asked_presence
 from .scheduler import Scheduler, Settled, encode_units
@@ -41,7 +42,8 @@ class Classifier:
 
     model          a model id ("pocket", "open_clip:ViT-B-16/openai", ...) or an Encoder
     labels         the answers to choose from, in words; all different, unless unique_labels=False (ImageNet's 1000
-                   names have "missile" twice: then `prediction.index` distinguishes them)
+                   names have "missile" twice: then `prediction.index` distinguishes them). A mapping gives each its
+                   texts, {"cat": ["a cat", "a kitten"], ...}, whose vectors are averaged (docs/files.md)
     method         "anchored" (the default: the confident views vote, and the source view has a say), "zero" (the
                    paper's vote), "zero-shot", "marginal", ... or a method object
     n_views        how many views to look at: the source view and n_views - 1 random crops; "adaptive" is as many as an
@@ -71,7 +73,7 @@ class Classifier:
         self,
         model: str | Encoder = "pocket",
         *,
-        labels: Sequence[str],
+        labels: Labels,
         method: str | Method = "auto",
         n_views: Views = "auto",
         keep: float | None = None,
@@ -94,7 +96,7 @@ class Classifier:
         build_head: BuildHead = build_text_head,
         text_head: str | Path | None = None,
     ) -> None:
-        self.labels = checked_labels(labels, unique=unique_labels)
+        self.labels, self.texts = checked_texts(labels, unique=unique_labels)
         self.unique_labels = unique_labels
         self.evidence = evidence or detail
         self.detail = detail
@@ -125,6 +127,8 @@ class Classifier:
         if isinstance(self.method, TuningMethod):
             if text_head is not None:
                 raise UsageError(f"method {self.method.name!r} needs the text tower; it takes no text head.")
+            if self.texts != self.labels:
+                raise UsageError(f"method {self.method.name!r} tunes a prompt around names; give the labels as a list.")
             self.method.check(self.encoder, self.teacher)
         if text_head is not None and self.method.asks_likeness:
             raise UsageError(
@@ -161,7 +165,7 @@ class Classifier:
         extra = () if self.presence is None or self.presence.none is None else (NONE_OF_THESE,)
         return np.array([*self.labels, *extra])
 
-    def with_labels(self, labels: Sequence[str], *, templates: str | Sequence[str] | None = None) -> "Classifier":
+    def with_labels(self, labels: Labels, *, templates: str | Sequence[str] | None = None) -> "Classifier":
         """The same models asked about other labels; nothing is loaded again."""
         return Classifier(
             self.encoder,
@@ -258,7 +262,7 @@ class Classifier:
         return open_head(read_head_file(path), self.labels, self.encoder)
 
     def _head(self, encoder: Encoder) -> TextHead:
-        return self.build_head(encoder, self.labels, templates=self.templates, cache_dir=self.cache_dir)
+        return self.build_head(encoder, self.texts, templates=self.templates, cache_dir=self.cache_dir)
 
     def _likeness(self) -> float:
         """How alike the labels are to the model that votes."""

@@ -9,7 +9,6 @@ from PIL import Image
 
 from ..checks import checked_keep
 from ..errors import UsageError
-from ..labels.names import checked_labels as checked_labels
 from ..methods import METHODS, Method, StreamingMethod, TrainingFreeMethod, TuningMethod
 from ..methods.settings import build_method, settings_of
 from ..views.sample import Keyed

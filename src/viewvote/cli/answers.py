@@ -56,7 +56,7 @@ def write_answers(asked: ClassifyOptions) -> int:
 
 def classifier_of(asked: ClassifyOptions) -> Classifier:
     """The classifier that the options describe, its model loaded."""
-    labels = read_labels(asked.labels, asked.labels_file)
+    labels = read_labels(asked.labels, asked.labels_file, asked.labels_column)
     settings = read_settings(asked.settings or [])
     if settings and asked.keep is not None:
         if "keep" in settings:

@@ -32,9 +32,8 @@ class ClassifyOptions:
     labels: Annotated[
         str | None, typer.Option(metavar="A,B,...", help="Labels, separated by commas.", rich_help_panel=opt.ASK)
     ] = None
-    labels_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A file with one label a line.", rich_help_panel=opt.ASK)
-    ] = None
+    labels_file: opt.LabelsFileOption = None
+    labels_column: opt.LabelsColumnOption = None
     templates: opt.TemplatesOption[str | None] = None
     abstain_below: Annotated[
         float, typer.Option(metavar="P", help="Give no label below this probability.", rich_help_panel=opt.ASK)

@@ -26,6 +26,25 @@ Precision = Literal["auto", "fp32", "int8"]
 Options = TypeVar("Options")
 T = TypeVar("T")  # of an option's value: `eval` has `| None` where a spec file may give it
 
+LabelsFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels-file",
+        metavar="FILE",
+        help="A file of labels: text with one a line, CSV, JSON (also label to texts), JSON lines.",
+        rich_help_panel=ASK,
+    ),
+]
+LabelsColumnOption = Annotated[
+    str | None,
+    typer.Option(
+        "--labels-column",
+        metavar="NAME|N",
+        help="The column of a CSV, or the key in JSON, that holds the labels.",
+        show_default="label, class or name",
+        rich_help_panel=ASK,
+    ),
+]
 TemplatesOption = Annotated[
     T,
     typer.Option(

@@ -1,5 +1,6 @@
 """`viewvote serve`: the HTTP service and its page."""
 
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -29,7 +30,7 @@ HELP = """Answer over HTTP what `viewvote classify` answers: http://127.0.0.1:80
 def serve(
     model: Annotated[str, typer.Option(help="Model id.", autocompletion=offer_models)] = "pocket",
     labels: Annotated[str | None, typer.Option(help="Labels of requests that bring none, separated by commas.")] = None,
-    labels_file: Annotated[Path | None, typer.Option(help="The same from a file, one a line.")] = None,
+    labels_file: Annotated[Path | None, typer.Option(help="The same from a file of labels.")] = None,
     method: Annotated[
         str, typer.Option(help="Method of requests that name none.", autocompletion=offer_methods)
     ] = "anchored",
@@ -73,7 +74,7 @@ def serve(
     settings = Settings(
         model=model,
         teacher=teacher,
-        labels=None if labels is None and labels_file is None else tuple(read_labels(labels, labels_file)),
+        labels=None if labels is None and labels_file is None else _plain_labels(labels, labels_file),
         method=method,
         views=n_views,
         templates=templates,
@@ -88,3 +89,13 @@ def serve(
     )
     run(settings, workers=workers, verbose=not quiet)
     return 0
+
+
+def _plain_labels(labels: str | None, labels_file: Path | None) -> tuple[str, ...]:
+    """The labels as a list: requests bring labels in words, and so does the default for them."""
+    found = read_labels(labels, labels_file)
+    if isinstance(found, Mapping):
+        raise UsageError(
+            f"{labels_file} gives texts to its labels, which the service does not take; give a plain list."
+        )
+    return tuple(found)

@@ -24,7 +24,7 @@ HELP = """Write the class vectors of a model's text tower: .safetensors, or .npy
 @guarded
 def export(
     model: Annotated[str, typer.Argument(help="Model id with a text tower.", autocompletion=offer_models)],
-    labels_file: Annotated[Path, typer.Option(metavar="FILE", help="A file with one label a line.")],
+    labels_file: Annotated[Path, typer.Option(metavar="FILE", help="A file of labels, as of `classify`.")],
     out: Annotated[Path, typer.Option(metavar="FILE", help="The .npy or .safetensors file to write.")],
     templates: Annotated[
         str, typer.Option(help="Template set, or a template with {}.", autocompletion=offer_templates)
@@ -36,10 +36,11 @@ def export(
     from ..encoders.text_head import encode_classes
     from ..labels.files import read_labels
     from ..labels.templates import resolve_templates
+    from ..labels.texts import checked_texts
 
-    labels, texts = read_labels(labels_file), resolve_templates(templates)
+    (labels, own_texts), texts = checked_texts(read_labels(labels_file)), resolve_templates(templates)
     encoder = load_encoder(model)
-    features = encode_classes(encoder, labels, templates=texts)
+    features = encode_classes(encoder, own_texts, templates=texts)
     info = {"model": encoder.model_id, "templates": list(texts), "labels": list(labels), "scale": encoder.logit_scale}
     write_head_file(out, features, info=info)
     typer.echo(f"{out}: {features.shape[0]} classes x {features.shape[1]}, {model}, {len(texts)} templates")

@@ -4,8 +4,12 @@ import ast
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import UsageError
+
+if TYPE_CHECKING:
+    from ..labels.texts import Labels
 
 
 def read_settings(settings: Sequence[str]) -> dict[str, object]:
@@ -57,14 +61,16 @@ def read_names(names: str) -> str | list[str]:
     return found[0] if len(found) == 1 else found
 
 
-def read_labels(labels: str | None, labels_file: Path | None) -> list[str]:
+def read_labels(labels: str | None, labels_file: Path | None, column: str | None = None) -> "Labels":
     """The labels of --labels (separated by commas) or of --labels-file; UsageError unless one of them is given."""
     from ..labels import files, names
 
+    if column is not None and labels_file is None:
+        raise UsageError("--labels-column names a column of --labels-file; give both.")
     if labels is not None and labels_file is None:
         return names.split_labels(_utf8(labels))
     if labels_file is not None and labels is None:
-        return files.read_labels(labels_file)
+        return files.read_labels(labels_file, column=column)
     raise UsageError('give the labels to choose from, either --labels "cat,dog,rocket" or --labels-file FILE.')
 
 

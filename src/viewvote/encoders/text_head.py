@@ -12,8 +12,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from ..arrays import Float32
+from ..errors import UsageError
 from ..files import default_cache_dir, write_best_effort
-from ..labels.templates import fill
+from ..labels.texts import ClassTexts, prompts_of
 from .base import Encoder, unit_rows
 
 CHUNK = 256
@@ -60,7 +61,12 @@ class BuildHead(Protocol):
     """What `build_text_head` is: a function from class names and templates to a text head."""
 
     def __call__(
-        self, encoder: Encoder, class_names: Sequence[str], *, templates: Sequence[str], cache_dir: Path | None = None
+        self,
+        encoder: Encoder,
+        class_names: Sequence[ClassTexts],
+        *,
+        templates: Sequence[str],
+        cache_dir: Path | None = None,
     ) -> TextHead:
         """The text head of these classes."""
         ...
@@ -99,7 +105,7 @@ def steady_product(left: Float32, tiles: Float32) -> Float32:
 
 
 def build_text_head(
-    encoder: Encoder, class_names: Sequence[str], *, templates: Sequence[str], cache_dir: Path | None = None
+    encoder: Encoder, class_names: Sequence[ClassTexts], *, templates: Sequence[str], cache_dir: Path | None = None
 ) -> TextHead:
     """The text head of these classes, read from `cache_dir` where an earlier run has kept it, else encoded."""
     path = (cache_dir or default_cache_dir()) / "text-heads" / f"{_key(encoder, class_names, templates)}.npy"
@@ -111,18 +117,37 @@ def build_text_head(
     return TextHead(features, cached=False)
 
 
-def encode_classes(encoder: Encoder, class_names: Sequence[str], *, templates: Sequence[str]) -> Float32:
-    """Unit class embeddings (classes, dim): each template's embedding normalised, averaged, normalised again."""
+def encode_classes(encoder: Encoder, class_names: Sequence[ClassTexts], *, templates: Sequence[str]) -> Float32:
+    """Unit class embeddings (classes, dim): each template's embedding normalised, averaged, normalised again.
+
+    Of a class with texts of its own, these are averaged in turn and normalised: each text counts the same, whether it
+    is a name in many templates or one sentence.
+    """
+    names = [name for name in class_names if isinstance(name, str)]
+    plain = len(names) == len(class_names)
     if isinstance(encoder, PromptedEncoder):
-        return unit_rows(encoder.encode_class_names(class_names))
-    texts = [fill(template, name) for name in class_names for template in templates]
-    chunks = [encoder.encode_texts(texts[i : i + CHUNK]) for i in range(0, len(texts), CHUNK)]
-    features = unit_rows(np.concatenate(chunks)).reshape(len(class_names), len(templates), -1)
-    return unit_rows(features.mean(axis=1))
+        if not plain:
+            raise UsageError(f"model {encoder.model_id!r} has a learned prompt around names; it takes no other texts.")
+        return unit_rows(encoder.encode_class_names(names))
+    prompts = [prompts_of(name, templates) for name in class_names]
+    rows = _encode_all(encoder, [prompt for texts in prompts for text in texts for prompt in text])
+    if plain:
+        return unit_rows(rows.reshape(len(names), len(templates), -1).mean(axis=1))
+    sizes = [len(text) for texts in prompts for text in texts]
+    of_texts = unit_rows(np.stack([part.mean(axis=0) for part in np.split(rows, np.cumsum(sizes)[:-1])]))
+    counts = [len(texts) for texts in prompts]
+    of_classes = np.split(of_texts, np.cumsum(counts)[:-1])
+    return np.concatenate([part if len(part) == 1 else unit_rows(part.mean(axis=0)[None]) for part in of_classes])
 
 
-def _key(encoder: Encoder, class_names: Sequence[str], templates: Sequence[str]) -> str:
-    parts = [encoder.model_id, encoder.fingerprint, list(templates), list(class_names)]
+def _encode_all(encoder: Encoder, texts: Sequence[str]) -> Float32:
+    """Unit embeddings (texts, dim)."""
+    return unit_rows(np.concatenate([encoder.encode_texts(texts[i : i + CHUNK]) for i in range(0, len(texts), CHUNK)]))
+
+
+def _key(encoder: Encoder, class_names: Sequence[ClassTexts], templates: Sequence[str]) -> str:
+    names = [name if isinstance(name, str) else prompts_of(name, templates) for name in class_names]
+    parts = [encoder.model_id, encoder.fingerprint, list(templates), names]
     return blake2b(json.dumps(parts).encode(), digest_size=20).hexdigest()
 
 

@@ -1,13 +1,22 @@
 """Labels in words, as a list or in one text."""
 
+import csv
+import io
 from collections.abc import Sequence
 
 from ..errors import UsageError
 
 
 def split_labels(text: str) -> list[str]:
-    """The labels of a text that separates them by commas."""
-    return [label for part in text.split(",") if (label := part.strip())]
+    """The labels of a text that separates them by commas; one with a comma in it stands in double quotes."""
+    try:
+        rows = [*csv.reader(io.StringIO(text, newline=""), skipinitialspace=True, strict=True)]
+    except csv.Error as error:
+        raise UsageError(
+            f'labels {text!r} have a quotation mark without its other one; write "salt, pepper" in quotes, or put one '
+            "label a line into a file."
+        ) from error
+    return [label for row in rows for part in row if (label := part.strip())]
 
 
 def checked_labels(labels: Sequence[str], *, unique: bool = True) -> tuple[str, ...]:

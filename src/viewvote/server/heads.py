@@ -8,8 +8,9 @@ from threading import Lock
 from ..encoders import Encoder
 from ..encoders.text_head import TextHead, build_text_head, encode_classes
 from ..errors import UsageError
+from ..labels.texts import ClassTexts
 
-Key = tuple[int, tuple[str, ...], tuple[str, ...]]
+Key = tuple[int, tuple[ClassTexts, ...], tuple[str, ...]]
 
 
 class HeadUnknownError(Exception):
@@ -35,7 +36,12 @@ class HeadCache:
         return len(self._heads)
 
     def recall(
-        self, encoder: Encoder, class_names: Sequence[str], *, templates: Sequence[str], cache_dir: Path | None = None
+        self,
+        encoder: Encoder,
+        class_names: Sequence[ClassTexts],
+        *,
+        templates: Sequence[str],
+        cache_dir: Path | None = None,
     ) -> TextHead:
         """The head if it is here; else HeadUnknownError, at once."""
         del cache_dir
@@ -46,7 +52,12 @@ class HeadCache:
         return head
 
     def build(
-        self, encoder: Encoder, class_names: Sequence[str], *, templates: Sequence[str], cache_dir: Path | None = None
+        self,
+        encoder: Encoder,
+        class_names: Sequence[ClassTexts],
+        *,
+        templates: Sequence[str],
+        cache_dir: Path | None = None,
     ) -> TextHead:
         """The head, encoded if it is not here."""
         del cache_dir
@@ -65,7 +76,12 @@ class HeadCache:
         return head
 
     def preload(
-        self, encoder: Encoder, class_names: Sequence[str], *, templates: Sequence[str], cache_dir: Path | None = None
+        self,
+        encoder: Encoder,
+        class_names: Sequence[ClassTexts],
+        *,
+        templates: Sequence[str],
+        cache_dir: Path | None = None,
     ) -> TextHead:
         """The head of the service's own labels: read from disk where an earlier start wrote it."""
         head = build_text_head(encoder, class_names, templates=templates, cache_dir=cache_dir)
