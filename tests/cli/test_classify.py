@@ -81,7 +81,8 @@ def test_csv_can_be_read_back(pictures):
     done = viewvote("classify", pictures, *LABELS, *TOY, "--method", "zero", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(done.stdout.decode())))
     assert [row["label"] for row in rows] == ["red", "green", "blue"]
-    assert json.loads(rows[0]["scores"]) == {"red": 1.0, "green": 0.0, "blue": 0.0}
+    assert (rows[0]["vote_share"], rows[0]["votes"], rows[0]["kept_views"], rows[0]["error"]) == ("1.0", "2", "2", "")
+    assert {rows[0]["second_label"], rows[0]["third_label"]} == {"green", "blue"}
 
 
 def test_an_image_on_standard_input(pictures):
@@ -147,6 +148,7 @@ def test_an_unreadable_file_is_told_and_counted_and_the_rest_goes_on(pictures):
         ([".", *LABELS, "--keep", "0.5", "--set", "keep=0.5"], "are the same setting"),
         ([".", *LABELS, "--keep", "2", "--set", "tie=random"], "keep must be above 0"),
         ([".", *LABELS, "--output", "o.json", "--format", "json", "--resume"], "jsonl"),
+        ([".", *LABELS, "--output", "o.JSON", "--format", "jsonl"], "is json by its ending"),
         ([".", *LABELS, "--output", "no/such/folder/o.csv", "--format", "csv"], "cannot write"),
     ],
 )

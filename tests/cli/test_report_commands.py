@@ -42,6 +42,24 @@ def test_report_prints_a_table_or_writes_it(run, tmp_path):
     assert page.read_text().startswith("<!doctype html>")
 
 
+def test_the_ending_of_the_output_is_its_format(run, tmp_path):
+    for words, name, begins in (
+        (["report"], "page.htm", "<!doctype html>"),
+        (["report"], "table.tex", "%"),
+        (["report"], "table.md", "| Method"),
+        (["report", "--compare", run], "both.json", "{"),
+        (["rescore"], "rows.csv", "method,"),
+        (["rescore"], "rows.json", "{"),
+    ):
+        assert viewvote(*words, run, "--output", tmp_path / name).exit_code == 0
+        assert (tmp_path / name).read_text().startswith(begins), name
+    for word in ("report", "rescore"):
+        refused = viewvote(word, run, "--output", tmp_path / "a.csv", "--format", "json")
+        assert refused.exit_code == 2
+        assert "is csv by its ending" in refused.stderr
+        assert not (tmp_path / "a.csv").exists()
+
+
 def test_report_compares(run, tmp_path):
     other = write_run(tmp_path / "other", voted(30), method="zero-shot")
     words = viewvote("report", "--compare", run, other)

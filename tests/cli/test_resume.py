@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
+from viewvote.cli import flat_csv
 from viewvote.cli.commands import app
 
 TOY = ["--model", "toy", "--views", "8"]
@@ -61,6 +62,55 @@ def test_the_answers_to_another_question_are_not_mixed_in(pictures, tmp_path, fm
     assert refused.exit_code == 2
     assert told in refused.stderr
     assert out.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "name", ["=cmd.png", "two\nlines.png", 'a "quote", and\rmore.png', "x" * 200 + ".png", "'=mark.png"]
+)
+def test_a_csv_is_continued_whatever_the_names_are(pictures, tmp_path, name, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Image.new("RGB", (30, 20), (250, 0, 0)).save(name)
+    args = [name, *pictures, *TOY, "--output", "o.csv", "--resume"]
+    assert classify(*args).exit_code == 0
+    whole = (tmp_path / "o.csv").read_bytes()
+    assert "0 classified, 0 failed, 3 done before" in classify(*args).stderr
+    for cut in range(len(whole.split(b"\n", 1)[0]), len(whole)):
+        (tmp_path / "o.csv").write_bytes(whole[:cut])
+        rows = flat_csv.whole_rows(whole[:cut]).decode()
+        assert len(flat_csv.read_rows(rows, top=3)) <= 2
+    (tmp_path / "o.csv").write_bytes(whole[: whole.index(b".png") + 2])  # in the middle of the first name
+    assert classify(*args).exit_code == 0
+    assert (tmp_path / "o.csv").read_bytes() == whole
+
+
+def test_labels_longer_than_the_csv_module_reads_are_continued(pictures, tmp_path):
+    labels = "red," + "green" * 30_000
+    args = [*pictures, *TOY, "--output", tmp_path / "o.csv", "--resume"]
+    assert classify(*args, labels=labels).exit_code == 0
+    assert "2 done before" in classify(*args, labels=labels).stderr
+
+
+def test_images_that_failed_are_tried_again_and_their_rows_replaced(pictures, tmp_path):
+    broken = tmp_path / "broken.png"
+    broken.write_bytes(b"x")
+    out = tmp_path / "o.csv"
+    args = [broken, *pictures, *TOY, "--output", out, "--resume"]
+    for _ in range(2):
+        assert classify(*args).exit_code == 1
+        rows = [*csv.DictReader(io.StringIO(out.read_text()))]
+        assert sorted((row["path"], row["label"]) for row in rows) == sorted(
+            [(str(broken), ""), (pictures[0], "red"), (pictures[1], "green")]
+        )
+        assert [row["error"] for row in rows if row["error"]] == [
+            f"cannot decode {broken}: it is not an image in a known format."
+        ]
+    Image.new("RGB", (30, 20), (0, 250, 0)).save(broken)
+    again = classify(*args)
+    assert again.exit_code == 0
+    assert "1 classified, 0 failed, 2 done before" in again.stderr
+    rows = [*csv.DictReader(io.StringIO(out.read_text()))]
+    assert [(row["path"], row["label"], row["error"]) for row in rows][-1] == (str(broken), "green", "")
+    assert len(rows) == 3
 
 
 def test_adaptive_views_may_be_continued(pictures, tmp_path):

@@ -12,8 +12,9 @@ from ..sources import STDIN, find_images, read_stdin
 from ..stopping.options import asked_views, read_disagreement
 from .classify import ClassifyOptions
 from .explanations import Explainer
+from .formats import format_of
 from .guard import complain
-from .output import RESUMABLE, Writer, open_output
+from .output import ENDINGS, RESUMABLE, Writer, open_output
 from .progress import progress
 from .values import read_labels, read_settings, read_thresholds, read_views
 
@@ -22,8 +23,9 @@ def write_answers(asked: ClassifyOptions) -> int:
     """Classify the images and write what is found; returns the exit code, 1 where an image could not be used."""
     if asked.resume and asked.output is None:
         raise UsageError("--resume continues a file: name it with --output.")
-    if asked.resume and asked.format not in RESUMABLE:
-        raise UsageError(f"--resume continues {' or '.join(RESUMABLE)} files; add --format jsonl.")
+    fmt = format_of(asked.format, asked.output, endings=ENDINGS, default="table")
+    if asked.resume and fmt not in RESUMABLE:
+        raise UsageError(f"--resume continues {' or '.join(RESUMABLE)} files: write --output answers.jsonl, say.")
     paths = find_images(asked.images, report=complain)
     classifier = classifier_of(asked)
     explainer = None if asked.explain is None else Explainer(asked.explain, paths)
@@ -31,7 +33,7 @@ def write_answers(asked: ClassifyOptions) -> int:
     if asked.output is not None:
         stream, done = open_output(
             asked.output,
-            asked.format,
+            fmt,
             resume=asked.resume,
             overwrite=asked.overwrite,
             top=asked.top,
@@ -39,7 +41,7 @@ def write_answers(asked: ClassifyOptions) -> int:
         )
     todo = [path for path in paths if path not in done]
     fresh = stream is None or stream.tell() == 0
-    writer = Writer(stream, asked.format, top=asked.top, trace=asked.trace, width=_path_width(todo), fresh=fresh)
+    writer = Writer(stream, fmt, top=asked.top, trace=asked.trace, width=_path_width(todo), fresh=fresh)
     try:
         failed = _write_each(
             classifier, todo, writer, batch_views=asked.batch_views, explainer=explainer, quiet=asked.quiet
@@ -103,6 +105,7 @@ def _write_each(
         for path, result in zip(paths, results, strict=True):
             if isinstance(result, ViewvoteError):
                 complain(str(result))
+                writer.fail(path, result)
                 failed += 1
             else:
                 prediction = replace(result, path=path)

@@ -16,7 +16,7 @@ HELP = """Classify images by labels in words: augment, predict, keep the confide
 
   viewvote classify photo.jpg --labels "cat,dog,rocket"
 
-  viewvote classify photos/ --labels-file labels.txt --format jsonl --output answers.jsonl
+  viewvote classify photos/ --labels-file labels.txt --output answers.jsonl
 
   viewvote classify "photos/**/*.png" --labels "cat,dog" --method zero-shot --format csv
 
@@ -85,9 +85,14 @@ class ClassifyOptions:
     disagreement: opt.DisagreementOption = None
     augment: opt.AugmentOption[opt.Augment] = "crops"
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the views.", rich_help_panel=opt.VOTE)] = 0
-    format: Annotated[Format, typer.Option(help="What is written for each image.", rich_help_panel=opt.OUTPUT)] = (
-        "table"
-    )
+    format: Annotated[
+        Format | None,
+        typer.Option(
+            help="What is written for each image.",
+            show_default="by the ending of --output, else table",
+            rich_help_panel=opt.OUTPUT,
+        ),
+    ] = None
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the results to this file.", rich_help_panel=opt.OUTPUT)
     ] = None

@@ -1,8 +1,6 @@
 """Writers of predictions: each writes whole lines as results come."""
 
 import codecs
-import csv
-import io
 import json
 import sys
 from collections.abc import Callable
@@ -10,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
+from . import flat_csv
 from .classify import Format
 from .resume import done_before
 
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     from ..prediction import Prediction
 
 RESUMABLE = ("jsonl", "csv")
-COLUMNS = ["path", "label", "index", "probability", "vote_share", "tie_break", "method", "model"]
-COLUMNS += ["views_used", "scores"]
+ENDINGS: dict[str, Format] = {".csv": "csv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 _BEST = 3
 
 
@@ -42,12 +40,17 @@ class Writer:
         if fresh and fmt == "table":
             self._put(f"{'image':{width}}  {'likely':>6}  {'votes':>8}  label")
         elif fresh and fmt == "csv":
-            self._put(_csv_line(COLUMNS))
+            self._put(flat_csv.line(flat_csv.columns(self._top or _BEST)))
 
     def write(self, prediction: "Prediction") -> None:
         """Add one prediction."""
         self._put(self._render(prediction))
         self._count += 1
+
+    def fail(self, path: str, error: Exception) -> None:
+        """Note in a table that an image has no answer; the other formats hold answers alone."""
+        if self._format == "csv":
+            self._put(flat_csv.line(flat_csv.error_row(path, str(error), top=self._top or _BEST)))
 
     def close(self) -> None:
         """End what needs an end (the JSON array)."""
@@ -91,9 +94,7 @@ class Writer:
         return ("[\n" if self._count == 0 else ",\n") + self._jsonl(prediction)
 
     def _csv(self, prediction: "Prediction") -> str:
-        row = prediction.to_dict(top=self._top)
-        row["scores"] = self._dumps(row["scores"])
-        return _csv_line(["" if row[column] is None else row[column] for column in COLUMNS])
+        return flat_csv.line(flat_csv.answer_row(prediction, top=self._top or _BEST))
 
 
 def open_output(
@@ -104,7 +105,7 @@ def open_output(
         raise UsageError(f"{path} exists. Continue it with --resume, or replace it with --overwrite.")
     done: set[str] = set()
     if resume and path.exists():
-        done = done_before(path, fmt, columns=COLUMNS, top=scores_shown(fmt, top), classifier=classifier)
+        done = done_before(path, fmt, top=scores_shown(fmt, top), classifier=classifier)
     try:
         return path.open("a" if resume else "w", encoding="utf-8", newline=""), done
     except OSError as error:
@@ -114,9 +115,3 @@ def open_output(
 def scores_shown(fmt: Format, top: int | None) -> int | None:
     """How many labels get their scores: as many as asked for, else the best three, but all of them (None) in JSON."""
     return _BEST if top is None and fmt in ("table", "csv") else top
-
-
-def _csv_line(values: list[object] | list[str]) -> str:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(values)
-    return line.getvalue()

@@ -7,11 +7,15 @@ from typing import Annotated, TypeVar
 import typer
 
 from .completion import offering
+from .formats import format_of
 from .guard import guarded
 
 LAYOUTS = ("nds", "fine-grained", "free")  # of report/layouts, which this module imports only when called
 FORMATS = ("markdown", "latex", "csv", "json", "html")
 RESCORED = ("table", "json", "csv")
+ENDINGS = {".md": "markdown", ".markdown": "markdown", ".tex": "latex", ".csv": "csv", ".json": "json"}
+ENDINGS |= {".html": "html", ".htm": "html"}
+RESCORED_ENDINGS = {".csv": "csv", ".json": "json"}
 VOTES = ("zero", "anchored")
 
 N = TypeVar("N", int, float)
@@ -22,7 +26,7 @@ REPORT_HELP = """The paper's tables from runs: ours with intervals, the publishe
 
   viewvote report runs/ --layout nds
 
-  viewvote report runs/imagenet-a-* --layout free --format html --output report.html
+  viewvote report runs/imagenet-a-* --layout free --output report.html
 
   viewvote report --compare runs/pets-pocket-zero-1f... runs/pets-pocket-zero_shot-9c...
 """
@@ -42,8 +46,13 @@ def report(
         ),
     ] = "free",
     format: Annotated[  # noqa: A002
-        str, typer.Option(help=" | ".join(FORMATS), autocompletion=offering(FORMATS))
-    ] = "markdown",
+        str | None,
+        typer.Option(
+            help=" | ".join(FORMATS),
+            show_default="by the ending of --output, else markdown",
+            autocompletion=offering(FORMATS),
+        ),
+    ] = None,
     compare: Annotated[
         tuple[Path, Path] | None, typer.Option(metavar="A B", help="Whether the difference of two runs is real.")
     ] = None,
@@ -63,8 +72,9 @@ def report(
     from ..report.table import build_table
     from ..runs.read import load_run, load_runs
 
-    if format not in FORMATS:
+    if format is not None and format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
+    format = format_of(format, output, endings=ENDINGS, default="markdown")  # noqa: A001
     if compare is not None:
         if runs:
             raise UsageError("--compare takes its two runs itself; leave the others out.")
@@ -115,8 +125,13 @@ def rescore(
         ),
     ] = None,
     format: Annotated[  # noqa: A002
-        str, typer.Option(help=" | ".join(RESCORED), autocompletion=offering(RESCORED))
-    ] = "table",
+        str | None,
+        typer.Option(
+            help=" | ".join(RESCORED),
+            show_default="by the ending of --output, else table",
+            autocompletion=offering(RESCORED),
+        ),
+    ] = None,
     output: Output = None,
 ) -> None:
     """Score other settings from one run's records: any keep, fewer views, other tie rules, zero-shot, anchored."""
@@ -126,8 +141,9 @@ def rescore(
     from ..runs.read import load_run
     from ..vote import TIE_RULES
 
-    if format not in RESCORED:
+    if format is not None and format not in RESCORED:
         raise unknown_name("format", format, RESCORED)
+    format = format_of(format, output, endings=RESCORED_ENDINGS, default="table")  # noqa: A001
     if method not in VOTES:
         raise unknown_name("method to rescore", method, VOTES)
     if weight is not None and method != "anchored":

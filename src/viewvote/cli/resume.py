@@ -1,53 +1,70 @@
 """What an earlier file of predictions holds already, and whether it answers the same question."""
 
 import csv
-import io
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
+from ..files import write_whole
+from . import flat_csv
 
 if TYPE_CHECKING:
     from ..classify.classifier import Classifier
 
 
-def done_before(path: Path, fmt: str, *, columns: list[str], top: int | None, classifier: "Classifier") -> set[str]:
-    """The images that the file has predictions of; a cut-off last line is dropped from it.
+def done_before(path: Path, fmt: str, *, top: int | None, classifier: "Classifier") -> set[str]:
+    """The images that the file has predictions of; a cut-off last line is dropped from it, and rows of errors too.
 
-    Rows that `classifier` would not have written (of other labels, another model, method or number of views) are an
-    error: one file must not mix the answers to two questions.
+    So images that failed are tried again. Rows that `classifier` would not have written (of other labels, another
+    model, method or number of views) are an error: one file must not mix the answers to two questions.
     """
     try:
         data = path.read_bytes()
-        whole = data[: data.rfind(b"\n") + 1]
-        rows = list(_rows(whole.decode("utf-8"), fmt, columns))
+        whole = flat_csv.whole_rows(data) if fmt == "csv" else data[: data.rfind(b"\n") + 1]
+        rows, kept = _rows(whole, fmt, top, classifier)
         other = next((found for row in rows if (found := _difference(row, classifier, top=top))), None)
         done = {row["path"] for row in rows}
     except OSError as error:
         raise UsageError(f"cannot continue {path}: {error.strerror or error}.") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, IndexError, csv.Error) as error:
         raise UsageError(f"{path} is not a {fmt} file of predictions ({error}); nothing was changed.") from error
     if other is not None:
         raise UsageError(f"{path} was written with {other}. Give the same options, or another --output.")
-    if len(whole) < len(data):
+    if kept != whole:
+        write_whole(path, kept)
+    elif len(whole) < len(data):
         os.truncate(path, len(whole))
     return done
 
 
-def _rows(text: str, fmt: str, columns: list[str]) -> Iterator[dict[str, Any]]:
-    """The rows of the file under the keys of `Prediction.to_dict`."""
+def _rows(data: bytes, fmt: str, top: int | None, classifier: "Classifier") -> tuple[list[dict[str, Any]], bytes]:
+    """The answers in the file under the keys of `Prediction.to_dict`, and the file without its errors."""
+    text = data.decode("utf-8")
     if fmt == "jsonl":
-        yield from (json.loads(line) for line in text.split("\n")[:-1])  # splitlines would split at U+2028 too
-        return
-    reader = csv.DictReader(io.StringIO(text, newline=""))
-    if text and reader.fieldnames != columns:
-        raise ValueError(f"its columns are {reader.fieldnames}")
-    for row in reader:
-        numbers = {"index": int(row["index"]), "views_used": int(row["views_used"])}
-        yield {**row, **numbers, "label": row["label"] or None, "scores": json.loads(row["scores"])}
+        return [json.loads(line) for line in text.split("\n")[:-1]], data  # splitlines would split at U+2028 too
+    shown = top or 0
+    rows = flat_csv.read_rows(text, top=shown)
+    answers = [row for row in rows if not row["error"]]
+    if len(answers) < len(rows):
+        lines = [flat_csv.columns(shown), *(list(row.values()) for row in answers)]
+        data = "".join(f"{flat_csv.line(cells)}\n" for cells in lines).encode()
+    return [_answer(row, classifier, top=shown) for row in answers], data
+
+
+def _answer(row: dict[str, Any], classifier: "Classifier", *, top: int) -> dict[str, Any]:
+    """A row of the table under the keys of `Prediction.to_dict`; the best guess is one of the labels with scores."""
+    index = int(row["index"])
+    best = row["label"] or classifier.labels[index]
+    scores = dict.fromkeys([best, *flat_csv.labels_of(row, top=top)])
+    return {
+        **row,
+        "index": index,
+        "views_used": int(row["views_used"]),
+        "label": row["label"] or None,
+        "scores": scores,
+    }
 
 
 def _difference(row: dict[str, Any], classifier: "Classifier", *, top: int | None) -> str | None:

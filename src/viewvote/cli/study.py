@@ -6,10 +6,12 @@ from typing import Annotated
 import typer
 
 from .completion import offering
+from .formats import format_of
 from .guard import guarded
 
 NAMES = ("jury", "overconfidence", "invariance", "risk", "ties", "failure", "error-gap", "independence", "cost")
 FORMATS = ("md", "latex", "csv", "json")
+ENDINGS = {".md": "md", ".markdown": "md", ".tex": "latex", ".csv": "csv", ".json": "json"}
 
 HELP = """The paper's analyses from runs: a table with n, seeds and intervals, and a plot.
 
@@ -31,8 +33,13 @@ def study(
     name: Annotated[str, typer.Argument(metavar="NAME", help=" | ".join(NAMES), autocompletion=offering(NAMES))],
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Runs, or folders of runs.")],
     format: Annotated[  # noqa: A002
-        str, typer.Option(help=" | ".join(FORMATS), autocompletion=offering(FORMATS))
-    ] = "md",
+        str | None,
+        typer.Option(
+            help=" | ".join(FORMATS),
+            show_default="by the ending of --output, else md",
+            autocompletion=offering(FORMATS),
+        ),
+    ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw to this PNG, SVG or PDF.")] = None,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of standard output.")] = None,
     keep: Annotated[float, typer.Option(help="Share of views in the augmented dataset (the paper's is TPT's).")] = 0.1,
@@ -48,8 +55,9 @@ def study(
     from ..studies.text import FORMATS as TEXTS
     from .report import put_text
 
-    if format not in FORMATS:
+    if format is not None and format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
+    format = format_of(format, output, endings=ENDINGS, default="md")  # noqa: A001
     finding = STUDIES.get(name)(load_runs(runs), Options(keep=keep, bins=bins, by=by, images=images))
     if plot is not None and finding.draw is not None:
         from ..pictures.plots import save_plot
