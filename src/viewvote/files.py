@@ -76,7 +76,7 @@ def read_json(path: Path, *, error: type[ViewvoteError]) -> dict[str, Any]:
 def walk_images(
     folder: str | Path,
     *,
-    endings: Collection[str],
+    endings: Collection[str] | None,
     hidden: bool = True,
     on_error: Callable[[OSError], None] | None = None,
 ) -> Iterator[str]:
@@ -87,7 +87,7 @@ def walk_images(
 
     Args:
         folder: Where to start; the paths start with it.
-        endings: In small letters with the dot, such as ".jpg"; names may have either case.
+        endings: In small letters with the dot, such as ".jpg"; names may have either case. None is any file.
         hidden: Whether names that start with a dot count.
         on_error: Called with the error of every folder that cannot be listed; it may raise. None leaves them out.
     """
@@ -105,7 +105,7 @@ def walk_images(
             waiting.extend(start + name for name in inner if os.path.islink(start + name))  # noqa: PTH114 - quick
             for name in names:
                 ending = os.path.splitext(name)[1].lower()  # noqa: PTH122 - quick
-                if ending in endings and (hidden or not name.startswith(".")):
+                if (endings is None or ending in endings) and (hidden or not name.startswith(".")):
                     yield start + name
 
 

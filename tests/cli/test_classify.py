@@ -111,6 +111,24 @@ def test_a_file_of_descriptions_and_a_column_of_a_table(pictures, tmp_path):
     assert "--labels-column" in refused.stderr.decode()
 
 
+def test_skipped_files_are_counted_by_kind(pictures):
+    (pictures / "gone.jpg").symlink_to(pictures / "nowhere.jpg")
+    done = viewvote("classify", pictures, *LABELS, *TOY)
+    assert done.returncode == 0
+    assert "2 files skipped: .txt 1, broken links 1." in done.stderr.decode()
+
+
+def test_the_limits_of_images_can_be_set(pictures):
+    done = viewvote("classify", pictures / "b.jpg", *LABELS, *TOY, "--max-pixels", "599")
+    assert done.returncode == 1
+    assert "b.jpg has 30 x 20 pixels; the limit is 599 pixels. Shrink it, or raise" in done.stderr.decode()
+    size = (pictures / "b.jpg").stat().st_size
+    done = viewvote("classify", pictures / "b.jpg", *LABELS, *TOY, "--max-bytes", "100")
+    assert f"b.jpg has {size:,} bytes; the limit is 100 bytes" in done.stderr.decode()
+    fitting = ["--max-pixels", "600", "--max-bytes", size]
+    assert viewvote("classify", pictures / "b.jpg", *LABELS, *TOY, *fitting).returncode == 0
+
+
 def test_an_unreadable_file_is_told_and_counted_and_the_rest_goes_on(pictures):
     (pictures / "aa.jpg").write_bytes(b"broken")
     done = viewvote("classify", pictures, *LABELS, *TOY, "--format", "jsonl")

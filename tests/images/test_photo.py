@@ -124,7 +124,9 @@ def test_pixel_limit_is_checked_before_decoding():
 def test_a_decompression_bomb_is_refused():
     bomb = encode(Image.new("1", (20_000, 10_000)))  # 200 megapixels in a few kilobytes
     assert len(bomb) < 100_000
-    with pytest.raises(ImageTooLargeError, match="has more than 178,956,970 pixels; the limit is 178,956,970 pixels"):
+    with pytest.raises(
+        ImageTooLargeError, match=r"has 200,000,000 pixels; the limit is 178,956,970 pixels.*--max-pixels"
+    ):
         open_photo(bomb)
 
 
@@ -138,7 +140,7 @@ def test_higher_limits_are_passed_on_to_pillow(monkeypatch, fmt):
     assert Image.MAX_IMAGE_PIXELS == 1000
     with pytest.raises(ImageTooLargeError, match="90 x 70 pixels; the limit is 6,299 pixels"):
         open_photo(data, limits=ImageLimits(max_pixels=6299))
-    with pytest.raises(ImageTooLargeError, match="has more than 2,500 pixels; the limit is 2,500 pixels"):
+    with pytest.raises(ImageTooLargeError, match="has 6,300 pixels; the limit is 2,500 pixels"):
         open_photo(data, limits=ImageLimits(max_pixels=2500))
     assert Image.MAX_IMAGE_PIXELS == 1000
 

@@ -9,7 +9,8 @@ import pytest
 from PIL import Image
 
 from viewvote.errors import UsageError
-from viewvote.sources import find_images
+from viewvote.images import extras
+from viewvote.sources import Skipped, find_images
 
 
 @pytest.fixture
@@ -114,3 +115,38 @@ def test_a_forbidden_folder_inside_is_reported_and_left_out(folder):
     with nobody():
         assert find_images(["photos"], report=reports.append) == ["photos/a.jpg"]
     assert reports == ["cannot look at photos/private: Permission denied; it is left out."]
+
+
+def test_what_is_no_image_is_counted_by_kind(folder):
+    for name in ("x.txt", "y.TXT", ".hidden", "Makefile"):
+        (folder / "photos" / name).touch()
+    (folder / "photos" / "gone.jpg").symlink_to(folder / "nowhere.jpg")
+    os.mkfifo(folder / "photos" / "pipe.jpg")
+    skipped = Skipped()
+    assert not skipped
+    assert find_images(["photos", "album"], report=pytest.fail, skipped=skipped) == ["photos/a.jpg", "album/b.png"]
+    assert skipped.kinds == {".txt": 2, "without ending": 1, "broken links": 1, "no files": 1}
+    assert str(skipped).startswith("5 files skipped: .txt 2, ")
+    assert str(skipped).endswith(".")
+
+
+def test_many_kinds_are_summed_up():
+    skipped = Skipped()
+    skipped.kinds.update({f".{kind}": 20 - kind for kind in range(10)})
+    assert str(skipped) == "155 files skipped: .0 20, .1 19, .2 18, .3 17, .4 16, .5 15, others 50."
+
+
+def test_photographs_behind_an_extra_are_advised_of(folder, monkeypatch):
+    monkeypatch.setattr(extras, "find_spec", lambda module: None)
+    for name in ("photos/c.heic", "photos/d.CR2", "phone/e.HEIC"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).touch()
+    skipped = Skipped()
+    assert find_images(["photos"], report=pytest.fail, skipped=skipped) == ["photos/a.jpg"]
+    assert "2 files skipped: .cr2 1, .heic 1. HEIC and HEIF need: pip install" in str(skipped)
+    assert 'pip install "viewvote[heic]"' in str(skipped)
+    assert 'pip install "viewvote[raw]"' in str(skipped)
+    with pytest.raises(UsageError, match=r"phone holds no images .*skipped: \.heic 1\..*viewvote\[heic\]"):
+        expand(["phone"])
+    monkeypatch.setattr(extras, "find_spec", lambda module: object())
+    assert expand(["phone", "photos"]) == ["phone/e.HEIC", "photos/a.jpg", "photos/c.heic", "photos/d.CR2"]

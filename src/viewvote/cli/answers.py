@@ -8,7 +8,7 @@ from ..classify.options import named_method
 from ..encoders import LoadOptions
 from ..errors import UsageError, ViewvoteError
 from ..methods.settings import build_method
-from ..sources import STDIN, find_images, read_stdin
+from ..sources import STDIN, Skipped, find_images, read_stdin
 from ..stopping.options import asked_views, read_disagreement
 from .classify import ClassifyOptions
 from .explanations import Explainer
@@ -16,7 +16,7 @@ from .formats import format_of
 from .guard import complain
 from .output import ENDINGS, RESUMABLE, Writer, open_output
 from .progress import progress
-from .values import read_labels, read_settings, read_thresholds, read_views
+from .values import read_labels, read_limits, read_settings, read_thresholds, read_views
 
 
 def write_answers(asked: ClassifyOptions) -> int:
@@ -26,7 +26,10 @@ def write_answers(asked: ClassifyOptions) -> int:
     fmt = format_of(asked.format, asked.output, endings=ENDINGS, default="table")
     if asked.resume and fmt not in RESUMABLE:
         raise UsageError(f"--resume continues {' or '.join(RESUMABLE)} files: write --output answers.jsonl, say.")
-    paths = find_images(asked.images, report=complain)
+    skipped = Skipped()
+    paths = find_images(asked.images, report=complain, skipped=skipped)
+    if skipped and not asked.quiet:
+        complain(str(skipped))
     classifier = classifier_of(asked)
     explainer = None if asked.explain is None else Explainer(asked.explain, paths)
     stream, done = None, set[str]()
@@ -51,8 +54,8 @@ def write_answers(asked: ClassifyOptions) -> int:
         if stream is not None:
             stream.close()
     if not asked.quiet and (len(paths) > 1 or failed):
-        skipped = f", {len(done)} done before" if done else ""
-        complain(f"{len(todo) - failed} classified, {failed} failed{skipped}.")
+        before = f", {len(done)} done before" if done else ""
+        complain(f"{len(todo) - failed} classified, {failed} failed{before}.")
     return 1 if failed else 0
 
 
@@ -83,6 +86,7 @@ def classifier_of(asked: ClassifyOptions) -> Classifier:
         thresholds=read_thresholds(asked.threshold or []),
         calibration=asked.calibration,
         seed=asked.seed,
+        limits=read_limits(asked.max_pixels, asked.max_bytes),
         text_head=asked.text_head,
         options=LoadOptions(device=asked.device, dtype=asked.dtype, runtime=asked.runtime, precision=asked.precision),
     )
@@ -99,7 +103,7 @@ def _write_each(
 ) -> int:
     """Write the prediction of each image, report the unreadable ones, and return how many those were."""
     failed = 0
-    sources = (read_stdin() if path == STDIN else path for path in paths)
+    sources = (read_stdin(classifier.limits) if path == STDIN else path for path in paths)
     with progress(len(paths), quiet=quiet) as step:
         results = classifier.predict_many(sources, batch_views=batch_views, on_error="return")
         for path, result in zip(paths, results, strict=True):

@@ -60,6 +60,8 @@ class ClassifyOptions:
             metavar="FILE", help="A file of `viewvote calibrate`: how a probability is made.", rich_help_panel=opt.ASK
         ),
     ] = None
+    max_pixels: opt.MaxPixelsOption = None
+    max_bytes: opt.MaxBytesOption = None
     model: opt.ModelOption[str] = "pocket"
     teacher: opt.TeacherOption = None
     text_head: opt.TextHeadOption = None

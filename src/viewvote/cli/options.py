@@ -45,6 +45,28 @@ LabelsColumnOption = Annotated[
         rich_help_panel=ASK,
     ),
 ]
+MaxPixelsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-pixels",
+        min=1,
+        metavar="N",
+        help="Refuse images of more pixels.",
+        show_default="178,956,970",
+        rich_help_panel=ASK,
+    ),
+]
+MaxBytesOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-bytes",
+        min=1,
+        metavar="N",
+        help="Refuse files of more bytes.",
+        show_default="100,000,000",
+        rich_help_panel=ASK,
+    ),
+]
 TemplatesOption = Annotated[
     T,
     typer.Option(

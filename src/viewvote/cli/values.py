@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ..errors import UsageError
 
 if TYPE_CHECKING:
+    from ..images.photo import ImageLimits
     from ..labels.texts import Labels
 
 
@@ -80,3 +81,11 @@ def _utf8(labels: str) -> str:
         return os.fsencode(labels).decode("utf-8")
     except UnicodeError as error:
         raise UsageError(f"--labels is not UTF-8 text: {error}.") from error
+
+
+def read_limits(max_pixels: int | None, max_bytes: int | None) -> "ImageLimits":
+    """The limits of --max-pixels and --max-bytes; those that are left out are the usual ones."""
+    from ..images.photo import ImageLimits
+
+    given = {"max_pixels": max_pixels, "max_bytes": max_bytes}
+    return ImageLimits(**{name: value for name, value in given.items() if value is not None})

@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import threading
 import warnings
 from collections.abc import Callable, Collection, Iterator
@@ -18,6 +19,7 @@ from PIL import Image, UnidentifiedImageError
 
 from ..errors import ImageError, ImageTooLargeError, UnreadableImageError, UsageError
 from ..rng import content_key
+from .extras import HEIF, endings_of_extras, is_heif, prepare_heif, preview_of
 from .rgb import BROKEN, ORIENTATION, array_to_image, orientation_of, to_rgb
 
 ImageSource = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO | Image.Image | NDArray[Any]
@@ -44,7 +46,13 @@ EXTENSIONS = frozenset(
         ".avif",
     ]
 )
-"""File name endings taken for images when a folder is searched."""
+"""File name endings taken for images when a folder is searched; `image_endings` adds those of extras."""
+
+
+def image_endings() -> frozenset[str]:
+    """`EXTENSIONS`, and those of the extras that are installed."""
+    return EXTENSIONS | endings_of_extras()
+
 
 _PNG_ORIENTATIONS = (b"eXIf", b"Raw profile type exif", b"XML:com.adobe.xmp")  # where Pillow finds one
 _LARGE = 50_000_000  # pixels; what Pillow may refuse or warn of is larger
@@ -106,6 +114,7 @@ def open_photo(source: ImageSource | Photo, *, limits: ImageLimits | None = None
     if isinstance(source, np.ndarray):
         return _from_pil(array_to_image(source), limits, name="array")
     data, name = _read(source, limits)
+    data = preview_of(data, name)
     with _peek(data, name, limits) as image:
         _check_pixels(image.size, name, limits)
         # A TIFF that is turned by its own tag already reports its upright size.
@@ -162,7 +171,7 @@ def _read(source: Any, limits: ImageLimits) -> tuple[bytes, str]:
                 size = os.fstat(file.fileno()).st_size  # 0 for a pipe, hence the second look below
                 data = b"" if size > limits.max_bytes else file.read(limits.max_bytes + 1)
             if size > limits.max_bytes:
-                raise _too_large(name, f"{size:,} bytes", f"{limits.max_bytes:,} bytes")
+                raise _too_large(name, f"{size:,}", limits.max_bytes, "bytes")
         except OSError as error:
             raise UnreadableImageError(f"cannot read {name}: {error.strerror or error}.") from error
     elif hasattr(source, "read"):
@@ -178,18 +187,22 @@ def _read(source: Any, limits: ImageLimits) -> tuple[bytes, str]:
             f"an image is a path, bytes, a binary file, a PIL image or an array; got {type(source).__name__}."
         )
     if len(data) > limits.max_bytes:
-        raise _too_large(name, f"more than {limits.max_bytes:,} bytes", f"{limits.max_bytes:,} bytes")
+        raise _too_large(name, f"more than {limits.max_bytes:,}", limits.max_bytes, "bytes")
     return data, name
 
 
 def _peek(data: bytes, name: str, limits: ImageLimits) -> Image.Image:
-    formats = [*FORMATS, "AVIF"] if find_spec("PIL.AvifImagePlugin") else FORMATS
+    formats = [*FORMATS, "AVIF"] if find_spec("PIL.AvifImagePlugin") else [*FORMATS]
+    if is_heif(data):
+        prepare_heif(name)
+        formats = [HEIF]
     try:
         with _pillow_obeys(limits):
             return Image.open(io.BytesIO(data), formats=formats)
     except Image.DecompressionBombError as error:
-        too_many = f"more than {limits.max_pixels:,} pixels"
-        raise _too_large(name, too_many, f"{limits.max_pixels:,} pixels") from error
+        told = re.search(r"\((\d+) pixels\)", str(error))
+        found = f"{int(told[1]):,}" if told else f"more than {limits.max_pixels:,}"
+        raise _too_large(name, found, limits.max_pixels, "pixels") from error
     except BROKEN as error:
         raise _unreadable(name, error) from error
 
@@ -242,13 +255,14 @@ def _draft(image: Image.Image, factor: int) -> int:
 
 def _check_pixels(size: tuple[int, int], name: str, limits: ImageLimits) -> None:
     if size[0] * size[1] > limits.max_pixels:
-        raise _too_large(name, f"{size[0]} x {size[1]} pixels", f"{limits.max_pixels:,} pixels")
+        raise _too_large(name, f"{size[0]} x {size[1]}", limits.max_pixels, "pixels")
     if 0 in size:
         raise UnreadableImageError(f"{name} is an empty image ({size[0]} x {size[1]} pixels).")
 
 
-def _too_large(name: str, found: str, limit: str) -> ImageTooLargeError:
-    return ImageTooLargeError(f"{name} has {found}; the limit is {limit}. Shrink it, or pass higher ImageLimits.")
+def _too_large(name: str, found: str, limit: int, unit: str) -> ImageTooLargeError:
+    raised = f"raise the limit with --max-{unit}, in Python ImageLimits(max_{unit}=...)"
+    return ImageTooLargeError(f"{name} has {found} {unit}; the limit is {limit:,} {unit}. Shrink it, or {raised}.")
 
 
 def _unreadable(name: str, error: BaseException) -> UnreadableImageError:

@@ -7,12 +7,15 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ..errors import UsageError
 from ..files import walk_images
-from ..images.photo import EXTENSIONS
+from ..images.photo import image_endings
+from .skipped import Skipped
 
 STDIN = "-"
 
 
-def find_images(arguments: Sequence[str], *, report: Callable[[str], None]) -> list[str]:
+def find_images(
+    arguments: Sequence[str], *, report: Callable[[str], None], skipped: Skipped | None = None
+) -> list[str]:
     """The image files that the arguments name, in order and without repeats.
 
     A folder stands for the images anywhere below it, a pattern (`photos/**/*.png`) for the files it matches, and "-"
@@ -21,19 +24,20 @@ def find_images(arguments: Sequence[str], *, report: Callable[[str], None]) -> l
     Args:
         arguments: What the user wrote.
         report: Called with one line for each folder that cannot be searched and is left out.
+        skipped: Counts the files of folders that are no images.
     """
     found: dict[str, None] = {}
     for argument in arguments:
-        found.update(dict.fromkeys(_find(argument, report)))
+        found.update(dict.fromkeys(_find(argument, report, Skipped() if skipped is None else skipped)))
     return list(found)
 
 
-def _find(argument: str, report: Callable[[str], None]) -> Iterable[str]:
+def _find(argument: str, report: Callable[[str], None], skipped: Skipped) -> Iterable[str]:
     if argument == STDIN:
         return [argument]
     try:
         if stat.S_ISDIR(os.stat(argument).st_mode):  # noqa: PTH116 - Path("") would be the working directory
-            return _images_below(argument, report)
+            return images_below(argument, report=report, skipped=skipped)
     except OSError as error:
         if glob.has_magic(argument):
             return _matches(argument)
@@ -43,7 +47,7 @@ def _find(argument: str, report: Callable[[str], None]) -> Iterable[str]:
     return [argument]  # also a pipe, as of <(curl ...)
 
 
-def _images_below(folder: str, report: Callable[[str], None]) -> list[str]:
+def images_below(folder: str, *, report: Callable[[str], None], skipped: Skipped) -> list[str]:
     """The images anywhere below a folder, sorted; a folder inside that cannot be searched is reported and left out."""
 
     def left_out(error: OSError) -> None:
@@ -51,11 +55,19 @@ def _images_below(folder: str, report: Callable[[str], None]) -> list[str]:
             raise error
         report(f"cannot look at {error.filename}: {error.strerror}; it is left out.")
 
-    paths = walk_images(folder, endings=EXTENSIONS, on_error=left_out)
-    found = sorted(path for path in paths if os.path.isfile(path))  # noqa: PTH113 - Path.is_file may raise
+    endings, here = image_endings(), Skipped()
+    found = []
+    for path in walk_images(folder, endings=None, on_error=left_out):
+        ending = os.path.splitext(path)[1].lower()  # noqa: PTH122 - quick
+        if ending in endings and os.path.isfile(path):  # noqa: PTH113 - Path.is_file may raise
+            found.append(path)
+        else:
+            here.add(path)
     if not found:
-        raise UsageError(f"folder {folder} holds no images (looked for {' '.join(sorted(EXTENSIONS))}).")
-    return found
+        besides = f" {here}" if here else ""
+        raise UsageError(f"folder {folder} holds no images (looked for {' '.join(sorted(endings))}).{besides}")
+    skipped.kinds += here.kinds
+    return sorted(found)
 
 
 def _matches(pattern: str) -> list[str]:

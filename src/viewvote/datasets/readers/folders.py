@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ...errors import DatasetError, DatasetNotFoundError
 from ...files import walk_images
-from ...images.photo import EXTENSIONS
+from ...images.photo import image_endings
 from ..base import PHOTO, ImageFiles
 from ..classes import ClassList, classes_of_folders, listed, name_notes
 
@@ -83,7 +83,7 @@ def resolve_folders(folder: Path, folders: Sequence[str], classes: ClassList) ->
 def _images_below(folder: Path, entry: str) -> Iterator[str]:
     """The keys of one class's images: their posix paths below `folder`, hidden files and folders left out."""
     start = len(str(folder / "_")) - 1
-    for path in walk_images(folder / entry, endings=EXTENSIONS, hidden=False):
+    for path in walk_images(folder / entry, endings=image_endings(), hidden=False):
         yield path[start:].replace(os.sep, "/")
 
 
