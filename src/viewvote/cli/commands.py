@@ -16,6 +16,7 @@ from . import (
     report,
     reproduce,
     serve,
+    sort,
     statistics,
     study,
     text_head,
@@ -34,6 +35,7 @@ EXPERIMENTS = "Experiments"
 MODELS = "Models of your own"
 
 app.command(help=classify.HELP, rich_help_panel=CLASSIFY)(classify.classify)
+app.command(help=sort.HELP, rich_help_panel=CLASSIFY)(sort.sort)
 app.command(help=serve.HELP, rich_help_panel=CLASSIFY)(serve.serve)
 app.command(rich_help_panel=CLASSIFY)(listing.models)
 app.command(rich_help_panel=CLASSIFY)(listing.methods)

@@ -1,5 +1,7 @@
 """Rows on standard output, as aligned columns or as JSON."""
 
+import sys
+
 import typer
 
 
@@ -18,3 +20,10 @@ def print_json(value: object, *, ascii_only: bool = False) -> None:
     import json  # when it is needed: every command waits for what this file imports
 
     typer.echo(json.dumps(value, ensure_ascii=ascii_only, indent=1))
+
+
+def print_line(text: str) -> None:
+    """Print a line at once, whatever characters the stream has."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    sys.stdout.flush()
