@@ -11,7 +11,7 @@ EXTRAS := torch,openvino,ray,serve,plots,datasets,heic,raw
 demo: $(VENV)/core.stamp
 	@echo 'viewvote classify examples/photos --labels-file examples/labels.txt --views 64 --explain demo-output'
 	@$(BIN)/viewvote classify examples/photos --labels-file examples/labels.txt --views 64 --explain demo-output
-	@echo "Why, as pictures: demo-output/*.png"
+	@echo "Why, as pictures: demo-output/index.html"
 
 test: check
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --cov --cov-report=term

@@ -227,9 +227,14 @@ def test_explanations_are_written(pictures, tmp_path):
     folder = tmp_path / "why"
     done = viewvote("classify", pictures, *LABELS, *TOY, "--explain", folder)
     assert done.returncode == 0
-    assert sorted(p.name for p in folder.iterdir()) == ["a red.png", "b-2.png", "b.png", "c.png"]
-    with Image.open(folder / "b.png") as image:
+    names = ["a red.webp", "b-2.webp", "b.webp", "c.webp"]
+    assert sorted(p.name for p in folder.glob("*.webp")) == names
+    assert sorted(p.name for p in (folder / "thumbnails").iterdir()) == names
+    with Image.open(folder / "b.webp") as image:
         assert image.width > 1000
+    page = (folder / "index.html").read_text()
+    assert page.count("<li ") == 4
+    assert 'href="a%20red.webp"' in page
 
 
 def test_listings_are_text_or_json():

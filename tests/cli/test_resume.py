@@ -149,15 +149,18 @@ def test_a_binary_file_or_a_folder_cannot_be_continued(pictures, tmp_path):
     assert (tmp_path / "binary").read_bytes() == b"\xff\xfe\x00\n"
 
 
-def test_a_resumed_run_leaves_the_pictures_it_has_drawn(pictures, tmp_path):
-    args = [*TOY, "--format", "jsonl", "--output", tmp_path / "o.jsonl", "--explain", tmp_path / "why", "--resume"]
+def test_a_resumed_run_leaves_the_pictures_it_has_drawn_and_the_page_has_all(pictures, tmp_path):
+    why = tmp_path / "why"
+    args = [*TOY, "--output", tmp_path / "o.jsonl", "--explain", why, "--resume"]
     assert classify(*pictures, *args).exit_code == 0
-    drawn = {p.name: p.read_bytes() for p in (tmp_path / "why").iterdir()}
-    assert set(drawn) == {"x.png", "x-2.png"}
+    drawn = {str(p): p.read_bytes() for p in why.rglob("*") if p.is_file()}
+    assert sorted(p.name for p in why.glob("*.webp")) == ["x-2.webp", "x.webp"]
     first, _ = (tmp_path / "o.jsonl").read_text().splitlines(keepends=True)
     (tmp_path / "o.jsonl").write_text(first)
-    (tmp_path / "why" / "x-2.png").unlink()
+    (why / "x-2.webp").unlink()
+    shown = (why / "gallery.jsonl").read_text()
+    (why / "gallery.jsonl").write_text(shown[:-20])
     assert classify(*pictures, *args).exit_code == 0
-    assert {p.name: p.read_bytes() for p in (tmp_path / "why").iterdir()} == drawn
+    assert {str(p): p.read_bytes() for p in why.rglob("*") if p.is_file()} == drawn
     rows = [json.loads(line) for line in (tmp_path / "o.jsonl").read_text().splitlines()]
     assert [row["path"] for row in rows] == pictures

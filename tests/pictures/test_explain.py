@@ -1,12 +1,13 @@
 """The picture of why: everything it must show is in it, for any kind of prediction."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PIL import Image
 
 from tests.conftest import draw_photo
 from viewvote import Classifier
-from viewvote.pictures.drawing import fit, font
 from viewvote.pictures.explain import OTHER, PALETTE, _colours, explain
 
 
@@ -52,9 +53,25 @@ def test_labels_beyond_the_palette_share_grey():
     assert len(set(colours.values())) == len(colours)
 
 
-def test_long_text_is_cut_to_its_place():
-    small = font(11)
-    assert fit("short", 10_000, small) == "short"
-    cut = fit("a very long label " * 20, 300, small)
-    assert cut.endswith("...")
-    assert small.getlength(cut) <= 300
+def test_few_views_take_little_room_and_their_number_is_grammar(monkeypatch):
+    said = []
+    monkeypatch.setattr("viewvote.pictures.explain.write", lambda draw, place, text, **how: said.append(text))
+    narrow = explain(two_colours(), Classifier("toy", labels=["red", "green"], n_views=2)(two_colours()))
+    assert "where the kept view looked" in said
+    assert "1 less confident view, not counted" in said
+    said.clear()
+    wide = explain(two_colours(), Classifier("toy", labels=["red", "green"], n_views=64)(two_colours()))
+    assert "where the 19 kept views looked" in said
+    assert "45 less confident views, not counted" in said
+    assert narrow.width < wide.width
+
+
+def test_the_picture_names_its_file(monkeypatch):
+    said = []
+    monkeypatch.setattr("viewvote.pictures.explain.write", lambda draw, place, text, **how: said.append(text))
+    prediction = Classifier("toy", labels=["red", "green"], n_views=2)(two_colours())
+    explain(two_colours(), prediction)
+    unnamed = [*said]
+    explain(two_colours(), replace(prediction, path="deep/日本.png"))
+    assert "日本.png" in said
+    assert "日本.png" not in unnamed

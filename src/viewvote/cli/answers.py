@@ -31,7 +31,9 @@ def write_answers(asked: ClassifyOptions) -> int:
     if skipped and not asked.quiet:
         complain(str(skipped))
     classifier = classifier_of(asked)
-    explainer = None if asked.explain is None else Explainer(asked.explain, paths)
+    explainer = None
+    if asked.explain is not None:
+        explainer = Explainer(asked.explain, paths, resume=asked.resume, limits=classifier.limits)
     stream, done = None, set[str]()
     if asked.output is not None:
         stream, done = open_output(
@@ -51,6 +53,8 @@ def write_answers(asked: ClassifyOptions) -> int:
         )
     finally:
         writer.close()
+        if explainer is not None:
+            explainer.close()
         if stream is not None:
             stream.close()
     if not asked.quiet and (len(paths) > 1 or failed):

@@ -119,7 +119,11 @@ class ClassifyOptions:
     ] = False
     explain: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write one explanatory PNG per image here.", rich_help_panel=opt.OUTPUT),
+        typer.Option(
+            metavar="DIR",
+            help="Write a picture of why per image here, and a page of them: index.html.",
+            rich_help_panel=opt.OUTPUT,
+        ),
     ] = None
     plugins: opt.PluginOption = None
     quiet: opt.QuietOption = False

@@ -1,46 +1,106 @@
-"""`--explain`: one picture per image, under a name of its own."""
+"""`--explain`: one picture per image under a name of its own, and a page of them all."""
 
+import json
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import UsageError
+from ..files import write_whole
 from ..prediction import Prediction
 from ..sources import STDIN
 
+if TYPE_CHECKING:
+    from ..images.photo import ImageLimits
+    from ..pictures.gallery import Shown
+
+PAGE, SHOWN, THUMBNAILS = "index.html", "gallery.jsonl", "thumbnails"
+ENDING = ".webp"
+
 
 class Explainer:
-    """Writes the pictures of `paths` into a folder; raises UsageError at once where it could not."""
+    """Writes the pictures of `paths` into a folder; raises UsageError at once where it could not.
 
-    def __init__(self, folder: Path, paths: Sequence[str]) -> None:
+    What the page shows is noted in a file beside it, so that a resumed run has the images of the one before too.
+    """
+
+    def __init__(
+        self, folder: Path, paths: Sequence[str], *, resume: bool = False, limits: "ImageLimits | None" = None
+    ) -> None:
         if STDIN in paths:
             raise UsageError("--explain needs a file; standard input can be read only once.")
+        self._folder = folder
+        self._limits = limits
+        self._names: dict[str, str] = {}
+        self._taken: set[str] = set()
+        self._shown: dict[str, Shown] = _read_shown(folder / SHOWN) if resume else {}
+        self.add(paths)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            (folder / THUMBNAILS).mkdir(parents=True, exist_ok=True)
+            write_whole(folder / SHOWN, "".join(map(_line, self._shown.values())))
         except OSError as error:
             raise UsageError(f"cannot write into --explain {folder}: {error.strerror or error}.") from error
-        self._folder = folder
-        self._names = picture_names(paths)
+
+    def add(self, paths: Sequence[str]) -> None:
+        """Give each path a file name: its stem, numbered where several have the same.
+
+        All the images that were named take part, also those a resumed run has done before: their pictures are there.
+        """
+        for path in paths:
+            if path not in self._names:
+                stem = Path(path).stem
+                name, n = stem, 1
+                while name.casefold() in self._taken:
+                    n += 1
+                    name = f"{stem}-{n}"
+                self._taken.add(name.casefold())
+                self._names[path] = name + ENDING
 
     def write(self, path: str, prediction: Prediction) -> None:
-        """Draw the picture of one prediction."""
+        """Draw the picture of one prediction, and its thumbnail."""
+        from ..images.photo import open_photo
+        from ..pictures.compact import save_webp, webp
         from ..pictures.explain import explain  # with Pillow's fonts, which nothing else needs
+        from ..pictures.gallery import Shown, thumbnail_of
 
-        explain(path, prediction).save(self._folder / self._names[path])
+        name = self._names[path]
+        photo = open_photo(path, limits=self._limits)
+        save_webp(explain(photo, prediction), self._folder / name)
+        (self._folder / THUMBNAILS / name).write_bytes(webp(thumbnail_of(photo)))
+        shown = Shown(
+            path, name, f"{THUMBNAILS}/{name}", prediction.label, prediction.probability, prediction.votes_won
+        )
+        self._note(shown)
+
+    def close(self) -> None:
+        """Write the page of all that was explained."""
+        from ..pictures.gallery import gallery_page
+
+        write_whole(self._folder / PAGE, gallery_page([*self._shown.values()]))
+
+    def _note(self, shown: "Shown") -> None:
+        self._shown[shown.picture] = shown
+        with (self._folder / SHOWN).open("a", encoding="utf-8", newline="\n") as file:
+            file.write(_line(shown))
 
 
-def picture_names(paths: Sequence[str]) -> dict[str, str]:
-    """A different file name for each path: its stem, numbered where several have the same.
+def _line(shown: "Shown") -> str:
+    return json.dumps(asdict(shown)) + "\n"
 
-    All the images that were named take part, also those a resumed run has done before: their pictures are there.
-    """
-    names: dict[str, str] = {}
-    taken: set[str] = set()
-    for path in paths:
-        stem = Path(path).stem
-        name, n = f"{stem}.png", 1
-        while name in taken:
-            n += 1
-            name = f"{stem}-{n}.png"
-        taken.add(name)
-        names[path] = name
-    return names
+
+def _read_shown(path: Path) -> dict[str, "Shown"]:
+    """What an earlier run noted, by picture; lines that are cut or of something else are left out."""
+    from ..pictures.gallery import Shown
+
+    found = {}
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, ValueError):
+        return {}
+    for line in lines:
+        with suppress(ValueError, TypeError):
+            row = json.loads(line)
+            found[row["picture"]] = Shown(**{**row, "probability": float(row["probability"])})
+    return found

@@ -9,7 +9,8 @@ from PIL import Image, ImageDraw, ImageOps
 from ..datasets import Dataset, Item
 from ..errors import ImageError, UsageError
 from ..images.photo import open_photo
-from .drawing import FAINT, GRID, INK, SCALE, fit, font
+from .drawing import FAINT, GRID, INK, SCALE
+from .lettering import fit, length, write
 
 CELL, CAPTION, GAP, MARGIN = 112 * SCALE, 46 * SCALE, 10 * SCALE, 24 * SCALE
 COLUMNS, LEAST_COLUMNS = 10, 4
@@ -27,15 +28,15 @@ def contact_sheet(dataset: Dataset, *, most: int = MOST) -> Image.Image:
     sheet = Image.new("RGB", (width, top + rows * (CELL + CAPTION + GAP) + MARGIN), "white")
     draw = ImageDraw.Draw(sheet)
     title = f"{dataset.name}: {len(items)} of {len(dataset.class_names):,} classes, {len(dataset):,} images"
-    draw.text((MARGIN, MARGIN), fit(title, width - 2 * MARGIN, font(15)), fill=INK, font=font(15))
+    write(draw, (MARGIN, MARGIN), title, size=15, fill=INK, width=width - 2 * MARGIN)
     for n, item in enumerate(items):
         x, y = MARGIN + n % columns * (CELL + GAP), top + n // columns * (CELL + CAPTION + GAP)
         sheet.paste(_cell(item), (x, y))
         lines = _two_lines(dataset.class_names[item.target])
         for n_line, text in enumerate(lines):
-            draw.text((x, y + CELL + (3 + 13 * n_line) * SCALE), text, fill=INK, font=font(11))
+            write(draw, (x, y + CELL + (3 + 13 * n_line) * SCALE), text, size=11, fill=INK)
         below = f"label {item.target}, {counts[item.target]:,} image{'s' * (counts[item.target] > 1)}"
-        draw.text((x, y + CELL + (4 + 13 * len(lines)) * SCALE), below, fill=FAINT, font=font(9))
+        write(draw, (x, y + CELL + (4 + 13 * len(lines)) * SCALE), below, size=9, fill=FAINT)
     return sheet
 
 
@@ -63,9 +64,9 @@ def _one_per_class(dataset: Dataset, labels: Sequence[int]) -> list[Item]:
 def _two_lines(name: str) -> list[str]:
     """The name in one line or two, cut where it is longer still."""
     words = name.split()
-    first = next((n for n in range(len(words), 0, -1) if font(11).getlength(" ".join(words[:n])) <= CELL), 1)
+    first = next((n for n in range(len(words), 0, -1) if length(" ".join(words[:n]), size=11) <= CELL), 1)
     lines = [" ".join(words[:first]), " ".join(words[first:])]
-    return [fit(line, CELL, font(11)) for line in lines if line]
+    return [fit(line, CELL, size=11) for line in lines if line]
 
 
 def _cell(item: Item) -> Image.Image:

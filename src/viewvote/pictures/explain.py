@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import PurePath
 
 from PIL import Image, ImageDraw
 
-from ..images.photo import ImageSource, open_photo
+from ..images.photo import ImageSource, Photo, open_photo
 from ..images.spec import ImageSpec
 from ..prediction import Box, Prediction, ViewTrace
 from ..views.crops import View
 from ..views.draw import render_views
-from .drawing import FAINT, GRID, INK, SCALE, fit, font
+from .drawing import FAINT, GRID, INK, SCALE
+from .lettering import write
 
 # Distinct for people with colour-blindness too (Okabe and Ito's set, without its yellow, which vanishes on white).
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#6A3D9A")
@@ -18,12 +20,12 @@ OTHER = "#8A8A8A"
 
 MARGIN, GAP = 24 * SCALE, 8 * SCALE
 PHOTO, KEPT, LOST = 420 * SCALE, 96 * SCALE, 48 * SCALE
-COLUMNS = 7
+COLUMNS, LEAST_COLUMNS = 7, 4
 
 
-def explain(image: ImageSource, prediction: Prediction) -> Image.Image:
+def explain(image: ImageSource | Photo, prediction: Prediction) -> Image.Image:
     """The explanatory picture of a prediction: the photo with the kept boxes, the views, and the tally."""
-    photo = open_photo(image)
+    photo = image if isinstance(image, Photo) else open_photo(image)
     views = prediction.trace.views if prediction.trace else ()
     colours = _colours(prediction, views)
     tiles = render_views(photo, [View(v.box, v.flip) for v in _whole(views)], ImageSpec(size=KEPT))
@@ -35,20 +37,30 @@ def explain(image: ImageSource, prediction: Prediction) -> Image.Image:
     left = _photo(photo.full(), [views[i] for i in kept], colours)
     bars = _tally(prediction, views, colours)
 
-    top = MARGIN + 56 * SCALE
+    top = MARGIN + (56 if prediction.path is None else 72) * SCALE
     height = max(left.height + MARGIN + bars.height, grid.height + (grey.height + 5 * GAP if grey else 0))
     canvas = Image.new("RGB", (PHOTO + grid.width + 4 * MARGIN, top + height + MARGIN), "white")
-    draw = ImageDraw.Draw(canvas)
-    draw.text((MARGIN, MARGIN), fit(_title(prediction), canvas.width - 2 * MARGIN, font(19)), fill=INK, font=font(19))
+    draw, room = ImageDraw.Draw(canvas), canvas.width - 2 * MARGIN
+    write(draw, (MARGIN, MARGIN), _title(prediction), size=19, fill=INK, width=room)
+    if prediction.path is not None:
+        write(draw, (MARGIN, MARGIN + 28 * SCALE), _file_name(prediction.path), size=12, fill=FAINT, width=room)
     canvas.paste(left, (MARGIN, top))
     canvas.paste(bars, (MARGIN, top + left.height + MARGIN))
     x = PHOTO + 3 * MARGIN
     canvas.paste(grid, (x, top))
     if grey:
         below = top + grid.height + 2 * GAP
-        draw.text((x, below), f"{len(lost)} less confident views, not counted", fill=FAINT, font=font(11))
+        write(draw, (x, below), f"{_counted(len(lost), 'less confident view')}, not counted", size=11, fill=FAINT)
         canvas.paste(grey, (x, below + 3 * GAP))
     return canvas
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _file_name(path: str) -> str:
+    return "standard input" if path == "-" else PurePath(path).name
 
 
 def _title(prediction: Prediction) -> str:
@@ -82,25 +94,25 @@ def _photo(image: Image.Image, kept: Sequence[ViewTrace], colours: dict[str, str
         draw.rectangle(corners, outline=colours.get(view.label, OTHER), width=2 * SCALE)
     out = Image.new("RGB", (PHOTO, shown.height + 4 * GAP), "white")
     out.paste(shown, (0, 0))
-    ImageDraw.Draw(out).text(
-        (0, shown.height + GAP), f"where the {len(kept)} kept views looked", fill=FAINT, font=font(11)
-    )
+    where = "where the kept view looked" if len(kept) == 1 else f"where the {len(kept)} kept views looked"
+    write(ImageDraw.Draw(out), (0, shown.height + GAP), where if kept else "no view was kept", size=11, fill=FAINT)
     return out
 
 
 def _grid(tiles: Sequence[Image.Image], views: Sequence[ViewTrace], colours: dict[str, str]) -> Image.Image:
     """The kept views, most confident first, each framed in the colour of its vote."""
-    rows = -(-len(tiles) // COLUMNS)
+    columns = min(COLUMNS, max(LEAST_COLUMNS, len(tiles)))
+    rows = -(-len(tiles) // columns)
     step_x, step_y = KEPT + GAP, KEPT + GAP + 30 * SCALE
-    out = Image.new("RGB", (COLUMNS * step_x - GAP, max(1, rows * step_y - GAP)), "white")
+    out = Image.new("RGB", (columns * step_x - GAP, max(1, rows * step_y - GAP)), "white")
     draw = ImageDraw.Draw(out)
     for n, (tile, view) in enumerate(zip(tiles, views, strict=True)):
-        x, y = n % COLUMNS * step_x, n // COLUMNS * step_y
+        x, y = n % columns * step_x, n // columns * step_y
         colour = colours.get(view.label, OTHER)
         out.paste(tile, (x, y))
         draw.rectangle((x, y, x + KEPT - 1, y + KEPT - 1), outline=colour, width=3 * SCALE)
-        draw.text((x, y + KEPT + 3 * SCALE), fit(view.label, KEPT, font(11)), fill=colour, font=font(11))
-        draw.text((x, y + KEPT + 16 * SCALE), f"p = {view.top_probability:.2f}", fill=FAINT, font=font(9))
+        write(draw, (x, y + KEPT + 3 * SCALE), view.label, size=11, fill=colour, width=KEPT)
+        write(draw, (x, y + KEPT + 16 * SCALE), f"p = {view.top_probability:.2f}", size=9, fill=FAINT)
     return out
 
 
@@ -125,7 +137,7 @@ def _tally(prediction: Prediction, views: Sequence[ViewTrace], colours: dict[str
     out = Image.new("RGB", (PHOTO, (len(rows) + 3) * row_height), "white")
     draw = ImageDraw.Draw(out)
     unit = "votes" if prediction.votes is not None else "probability"
-    draw.text((0, 0), unit, fill=FAINT, font=font(11))
+    write(draw, (0, 0), unit, size=11, fill=FAINT)
     room = PHOTO - name_width - 60 * SCALE
     for n, i in enumerate(rows):
         y = 22 * SCALE + n * row_height
@@ -133,15 +145,17 @@ def _tally(prediction: Prediction, views: Sequence[ViewTrace], colours: dict[str
         text = f"{prediction.votes[i]:g}" if prediction.votes is not None else f"{prediction.scores[i]:.2f}"
         length = max(SCALE, round(room * float(prediction.scores[i])))
         bold = i == prediction.index
-        draw.text((0, y + 4 * SCALE), fit(name, name_width - GAP, font(13)), fill=INK if bold else FAINT, font=font(13))
+        write(draw, (0, y + 4 * SCALE), name, size=13, fill=INK if bold else FAINT, width=name_width - GAP)
         draw.rectangle((name_width, y, name_width + room, y + 24 * SCALE), fill=GRID)
         draw.rectangle((name_width, y, name_width + length, y + 24 * SCALE), fill=colours.get(name, OTHER))
-        draw.text((name_width + room + GAP, y + 4 * SCALE), text, fill=INK, font=font(13))
+        write(draw, (name_width + room + GAP, y + 4 * SCALE), text, size=13, fill=INK)
     if views:
         y = 22 * SCALE + len(rows) * row_height + 2 * GAP
         plain, voted = views[0], prediction.labels[prediction.index]
         verdict = "the same answer" if plain.label == voted else "another answer"
-        lines = f"zero-shot: {plain.label} (p = {plain.top_probability:.2f}), {verdict}"
-        draw.text((0, y), fit(lines, PHOTO, font(12)), fill=INK, font=font(12))
-        draw.text((0, y + 18 * SCALE), fit(f"{prediction.method}: {voted}", PHOTO, font(12)), fill=INK, font=font(12))
+        verdict = "" if prediction.method == "zero-shot" else f", {verdict}"
+        lines = f"zero-shot: {plain.label} (p = {plain.top_probability:.2f}){verdict}"
+        write(draw, (0, y), lines, size=12, fill=INK, width=PHOTO)
+        if prediction.method != "zero-shot":
+            write(draw, (0, y + 18 * SCALE), f"{prediction.method}: {voted}", size=12, fill=INK, width=PHOTO)
     return out
