@@ -92,6 +92,15 @@ def test_an_image_on_standard_input(pictures):
     assert json.loads(done.stdout)["path"] == "-"
 
 
+def test_paths_on_standard_input(pictures):
+    listed = f"{pictures / 'b.jpg'}\n{pictures / 'gone.jpg'}\n{pictures / 'deep'}\n".encode()
+    done = viewvote("classify", "-", *LABELS, *TOY, "--format", "jsonl", stdin=listed)
+    assert done.returncode == 1
+    assert [json.loads(line)["label"] for line in done.stdout.splitlines()] == ["green", "blue"]
+    assert "gone.jpg: No such file" in done.stderr.decode()
+    assert "2 classified, 1 failed." in done.stderr.decode()
+
+
 def test_labels_from_a_file(pictures, tmp_path):
     labels = tmp_path / "labels.txt"
     labels.write_text("\ufeffred\n\n  green \nblå\n", encoding="utf-8")
@@ -162,6 +171,8 @@ def test_an_unreadable_file_is_told_and_counted_and_the_rest_goes_on(pictures):
         ([".", "--labels", b"caf\xe9,dog"], "--labels is not UTF-8 text"),
         ([".", *LABELS, "--explain", "p.png"], "cannot write into --explain p.png"),
         (["-", *LABELS, "--explain", "why"], "--explain needs a file"),
+        ([*LABELS], "name what to classify"),
+        (["--watch", "nowhere", *LABELS], "--watch nowhere is no folder"),
         ([".", *LABELS, "--views=--5"], "views must be a number"),
         ([".", *LABELS, "--keep", "0.5", "--set", "keep=0.5"], "are the same setting"),
         ([".", *LABELS, "--keep", "2", "--set", "tie=random"], "keep must be above 0"),

@@ -1,22 +1,24 @@
 """The answers of `viewvote classify`: one line per image as it is classified, unreadable images reported."""
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ..classify.classifier import Classifier
 from ..classify.options import named_method
 from ..encoders import LoadOptions
 from ..errors import UsageError, ViewvoteError
 from ..methods.settings import build_method
-from ..sources import STDIN, Skipped, find_images, read_stdin
+from ..sources import STDIN, Watcher
 from ..stopping.options import asked_views, read_disagreement
 from .classify import ClassifyOptions
 from .explanations import Explainer
 from .formats import format_of
 from .guard import complain
+from .inputs import find_inputs
 from .output import ENDINGS, RESUMABLE, Writer, open_output
 from .progress import progress
 from .values import read_labels, read_limits, read_settings, read_thresholds, read_views
+from .watching import answer_what_comes
 
 
 def write_answers(asked: ClassifyOptions) -> int:
@@ -26,14 +28,13 @@ def write_answers(asked: ClassifyOptions) -> int:
     fmt = format_of(asked.format, asked.output, endings=ENDINGS, default="table")
     if asked.resume and fmt not in RESUMABLE:
         raise UsageError(f"--resume continues {' or '.join(RESUMABLE)} files: write --output answers.jsonl, say.")
-    skipped = Skipped()
-    paths = find_images(asked.images, report=complain, skipped=skipped)
-    if skipped and not asked.quiet:
-        complain(str(skipped))
+    inputs = find_inputs(asked)
+    own = [] if asked.explain is None else [asked.explain]
+    watcher = None if asked.watch is None else Watcher(asked.watch, leave_out=own)
     classifier = classifier_of(asked)
     explainer = None
     if asked.explain is not None:
-        explainer = Explainer(asked.explain, paths, resume=asked.resume, limits=classifier.limits)
+        explainer = Explainer(asked.explain, inputs.paths, resume=asked.resume, limits=classifier.limits)
     stream, done = None, set[str]()
     if asked.output is not None:
         stream, done = open_output(
@@ -44,23 +45,27 @@ def write_answers(asked: ClassifyOptions) -> int:
             top=asked.top,
             classifier=classifier,
         )
-    todo = [path for path in paths if path not in done]
+    todo = [path for path in inputs.paths if path not in done]
     fresh = stream is None or stream.tell() == 0
-    writer = Writer(stream, fmt, top=asked.top, trace=asked.trace, width=_path_width(todo), fresh=fresh)
+    width = _path_width(todo, watching=watcher is not None)
+    writer = Writer(stream, fmt, top=asked.top, trace=asked.trace, width=width, fresh=fresh)
+    answering = Answering(classifier, writer, explainer, asked.batch_views, asked.quiet, inputs.piped)
     try:
-        failed = _write_each(
-            classifier, todo, writer, batch_views=asked.batch_views, explainer=explainer, quiet=asked.quiet
-        )
+        answering.answer(todo)
+        if watcher is not None:
+            watcher.leave(done | set(todo))
+            answer_what_comes(answering, watcher)
     finally:
         writer.close()
         if explainer is not None:
-            explainer.close()
+            explainer.write_page()
         if stream is not None:
             stream.close()
-    if not asked.quiet and (len(paths) > 1 or failed):
+    several = answering.answered + answering.failed + len(done) > 1 or watcher is not None
+    if not asked.quiet and (several or answering.failed):
         before = f", {len(done)} done before" if done else ""
-        complain(f"{len(todo) - failed} classified, {failed} failed{before}.")
-    return 1 if failed else 0
+        complain(f"{answering.answered} classified, {answering.failed} failed{before}.")
+    return 1 if answering.failed else 0
 
 
 def classifier_of(asked: ClassifyOptions) -> Classifier:
@@ -96,35 +101,44 @@ def classifier_of(asked: ClassifyOptions) -> Classifier:
     )
 
 
-def _write_each(
-    classifier: Classifier,
-    paths: list[str],
-    writer: Writer,
-    *,
-    batch_views: int | None,
-    explainer: Explainer | None,
-    quiet: bool,
-) -> int:
-    """Write the prediction of each image, report the unreadable ones, and return how many those were."""
-    failed = 0
-    sources = (read_stdin(classifier.limits) if path == STDIN else path for path in paths)
-    with progress(len(paths), quiet=quiet) as step:
-        results = classifier.predict_many(sources, batch_views=batch_views, on_error="return")
-        for path, result in zip(paths, results, strict=True):
-            if isinstance(result, ViewvoteError):
-                complain(str(result))
-                writer.fail(path, result)
-                failed += 1
-            else:
-                prediction = replace(result, path=path)
-                writer.write(prediction)
-                if explainer is not None:
-                    explainer.write(path, prediction)
-            step()
-    return failed
+@dataclass
+class Answering:
+    """What answers are written with, and how many there are; `piped` is the image on standard input."""
+
+    classifier: Classifier
+    writer: Writer
+    explainer: Explainer | None
+    batch_views: int | None
+    quiet: bool
+    piped: bytes
+    answered: int = 0
+    failed: int = 0
+
+    def answer(self, paths: list[str]) -> list[str]:
+        """Write the prediction of each image, report the unreadable ones, and return these."""
+        failed = []
+        sources = (self.piped if path == STDIN else path for path in paths)
+        with progress(len(paths), quiet=self.quiet) as step:
+            results = self.classifier.predict_many(sources, batch_views=self.batch_views, on_error="return")
+            for path, result in zip(paths, results, strict=True):
+                if isinstance(result, ViewvoteError):
+                    complain(str(result))
+                    self.writer.fail(path, result)
+                    self.failed += 1
+                    failed.append(path)
+                else:
+                    prediction = replace(result, path=path)
+                    if self.explainer is not None:  # first: --resume does not come back to an image that is written
+                        self.explainer.write(path, prediction)
+                    self.writer.write(prediction)
+                    self.answered += 1
+                step()
+        return failed
 
 
-def _path_width(paths: list[str]) -> int:
-    """How many characters of a table's line the paths may take."""
+def _path_width(paths: list[str], *, watching: bool) -> int:
+    """How many characters of a table's line the paths may take; half of it, if others may come."""
     columns = os.get_terminal_size().columns if os.isatty(1) else 200
+    if watching:
+        return min(columns // 2, 60)
     return max(10, min(max((len(path) for path in paths), default=0), columns // 2))

@@ -21,6 +21,10 @@ HELP = """Classify images by labels in words: augment, predict, keep the confide
   viewvote classify "photos/**/*.png" --labels "cat,dog" --method zero-shot --format csv
 
   cat photo.jpg | viewvote classify - --labels "cat,dog" --format json --trace
+
+  find . -name "*.jpg" -newer last | viewvote classify - --labels "cat,dog"
+
+  viewvote classify --watch incoming/ --labels "cat,dog" --output answers.jsonl --resume
 """
 
 
@@ -28,7 +32,16 @@ HELP = """Classify images by labels in words: augment, predict, keep the confide
 class ClassifyOptions:
     """What `viewvote classify` is asked."""
 
-    images: Annotated[list[str], typer.Argument(metavar="IMAGE|FOLDER|GLOB|-...", help="What to classify.")]
+    images: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="IMAGE|FOLDER|GLOB|-...", help="What to classify; - is an image or paths on standard input."
+        ),
+    ] = None
+    watch: Annotated[
+        str | None,
+        typer.Option(metavar="FOLDER", help="Classify what is in this folder and what comes into it, until Ctrl-C."),
+    ] = None
     labels: Annotated[
         str | None, typer.Option(metavar="A,B,...", help="Labels, separated by commas.", rich_help_panel=opt.ASK)
     ] = None

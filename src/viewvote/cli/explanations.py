@@ -74,8 +74,8 @@ class Explainer:
         )
         self._note(shown)
 
-    def close(self) -> None:
-        """Write the page of all that was explained."""
+    def write_page(self) -> None:
+        """Write the page of all that was explained so far."""
         from ..pictures.gallery import gallery_page
 
         write_whole(self._folder / PAGE, gallery_page([*self._shown.values()]))

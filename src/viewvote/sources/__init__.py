@@ -1,7 +1,8 @@
-"""Where unlabelled images come from: paths, folders, patterns, standard input."""
+"""Where unlabelled images come from: paths, folders, patterns, standard input, a watched folder."""
 
-from .paths import STDIN, find_images
+from .paths import STDIN, find_images, find_listed
 from .skipped import Skipped
-from .stdin import read_stdin
+from .stdin import listed_paths, read_stdin
+from .watch import Watcher
 
-__all__ = ["STDIN", "Skipped", "find_images", "read_stdin"]
+__all__ = ["STDIN", "Skipped", "Watcher", "find_images", "find_listed", "listed_paths", "read_stdin"]

@@ -4,6 +4,7 @@ import glob
 import os
 import stat
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 
 from ..errors import UsageError
 from ..files import walk_images
@@ -29,6 +30,21 @@ def find_images(
     found: dict[str, None] = {}
     for argument in arguments:
         found.update(dict.fromkeys(_find(argument, report, Skipped() if skipped is None else skipped)))
+    return list(found)
+
+
+def find_listed(paths: Sequence[str], *, report: Callable[[str], None], skipped: Skipped) -> list[str]:
+    """The images of a list that a program wrote: folders stand for those below them, if any, and all else for itself.
+
+    What is not there is an error of its own when it is opened; the others go on.
+    """
+    found: dict[str, None] = {}
+    for path in paths:
+        if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir may raise
+            with suppress(UsageError):
+                found.update(dict.fromkeys(images_below(path, report=report, skipped=skipped)))
+        else:
+            found[path] = None
     return list(found)
 
 
