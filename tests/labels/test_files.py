@@ -39,6 +39,7 @@ def test_utf_16_of_a_spreadsheet_is_read(write):
         ("named.csv", 'wnid,english\nn1,cat\nn2,"salt, pepper"\nn3,dog\n', "English"),
         ("numbered.csv", 'n1,cat\nn2,"salt, pepper"\nn3,dog\n', "2"),
         ("list.json", '["cat", "salt, pepper", "dog"]', None),
+        ("list.txt", '\n["cat", "salt, pepper", "dog"]', None),
         ("inside.json", '{"labels": ["cat", "salt, pepper", "dog"]}', None),
         ("objects.json", '[{"name": "cat"}, {"name": "salt, pepper"}, {"name": "dog"}]', None),
         ("keyed.json", '[{"label": 0, "sv": "cat"}, {"sv": "salt, pepper"}, {"sv": "dog"}]', "sv"),

@@ -1,5 +1,6 @@
 """Sorting: killed at any point and started again it ends with the same tree, and undoing restores the first one."""
 
+import json
 import os
 import shutil
 from contextlib import suppress
@@ -286,6 +287,32 @@ def test_a_file_that_is_no_log_is_refused(tmp_path):
         assert (tmp_path / NAME).read_text() == text
     with pytest.raises(UsageError, match="there is no log"):
         undo(tmp_path / "none.jsonl", report=pytest.fail)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"target": "../precious.jpg"},
+        {"target": "red/../../precious.jpg"},
+        {"target": "/precious.jpg"},
+        {"target": "precious.jpg"},
+        {"target": "."},
+        {"target": 3},
+        {"source": "relative.jpg"},
+        {"size": "5"},
+    ],
+)
+def test_an_edited_log_touches_nothing_elsewhere(tmp_path, wrong):
+    in_order(tmp_path, move=False)
+    header, *rows = (tmp_path / "dest" / NAME).read_text().splitlines()
+    plans = [json.loads(row) for row in rows]
+    first = next(row["plan"] for row in plans if "plan" in row)
+    first.update(wrong)
+    (tmp_path / "dest" / NAME).write_text("\n".join([header, *map(json.dumps, plans)]) + "\n")
+    before = tree(tmp_path)
+    with pytest.raises(UsageError, match="nothing was changed"):
+        undo(tmp_path / "dest" / NAME, report=pytest.fail)
+    assert tree(tmp_path) == before
 
 
 def test_two_processes_do_not_sort_one_folder(tmp_path):

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from ..classify.classifier import Classifier
 from ..classify.options import named_method
 from ..encoders import LoadOptions
-from ..errors import UsageError, ViewvoteError
+from ..errors import ImageError, UsageError, ViewvoteError
 from ..methods.settings import build_method
+from ..prediction import Prediction
 from ..sources import STDIN, Watcher
 from ..stopping.options import asked_views, read_disagreement
 from .classify import ClassifyOptions
@@ -128,12 +129,20 @@ class Answering:
                     failed.append(path)
                 else:
                     prediction = replace(result, path=path)
-                    if self.explainer is not None:  # first: --resume does not come back to an image that is written
-                        self.explainer.write(path, prediction)
+                    self._explain(path, prediction)  # first: --resume does not come back to an image that is written
                     self.writer.write(prediction)
                     self.answered += 1
                 step()
         return failed
+
+    def _explain(self, path: str, prediction: Prediction) -> None:
+        """Draw the picture of why, where they are asked for; an image that has gone meanwhile has none."""
+        if self.explainer is None:
+            return
+        try:
+            self.explainer.write(path, prediction)
+        except ImageError as error:
+            complain(f"no picture of why: {error}")
 
 
 def _path_width(paths: list[str], *, watching: bool) -> int:

@@ -1,6 +1,7 @@
 """`--explain`: one picture per image under a name of its own, and a page of them all."""
 
 import json
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 PAGE, SHOWN, THUMBNAILS = "index.html", "gallery.jsonl", "thumbnails"
 ENDING = ".webp"
+LONGEST = 200
+"""Bytes of a name before its number and ending; file systems take 255 in all."""
 
 
 class Explainer:
@@ -50,7 +53,7 @@ class Explainer:
         """
         for path in paths:
             if path not in self._names:
-                stem = Path(path).stem
+                stem = os.fsdecode(os.fsencode(Path(path).stem)[:LONGEST])
                 name, n = stem, 1
                 while name.casefold() in self._taken:
                     n += 1
@@ -100,7 +103,7 @@ def _read_shown(path: Path) -> dict[str, "Shown"]:
     except (OSError, ValueError):
         return {}
     for line in lines:
-        with suppress(ValueError, TypeError):
+        with suppress(ValueError, TypeError, KeyError):
             row = json.loads(line)
             found[row["picture"]] = Shown(**{**row, "probability": float(row["probability"])})
     return found

@@ -11,6 +11,7 @@ MOST_BYTES = 50_000_000
 
 TABLES = (".csv", ".tsv")
 JSON_LINES = (".jsonl", ".ndjson")
+_JSON_STARTS = ("{", '["', "[{")
 _SHOWN_LINES, _SHOWN_CHARACTERS = 3, 60
 
 
@@ -33,7 +34,7 @@ def read_labels(path: Path, *, column: str | None = None) -> Labels:
             return formats.from_table(text, column=column)
         if kind in JSON_LINES:
             return formats.from_json_lines(text, column=column)
-        if kind == ".json" or text.lstrip().startswith("{"):
+        if kind == ".json" or text.lstrip().startswith(_JSON_STARTS):
             return formats.from_json(text, column=column)
         if column is not None:
             raise UsageError(f"--labels-column names a column of a table or of JSON; {path} is text, a label a line.")

@@ -59,12 +59,31 @@ def read_log(path: Path) -> Contents | None:
             raise ValueError(f"its version is {header['viewvote_sort']}, not {VERSION}")
         return Contents(
             settings=dict(header["settings"]),
-            entries=tuple(Entry(**row["plan"]) for row in rows if "plan" in row),
+            entries=tuple(_checked(Entry(**row["plan"])) for row in rows if "plan" in row),
             done=frozenset(str(row["done"]) for row in rows if "done" in row),
-            folders=tuple(str(row["folder"]) for row in rows if "folder" in row),
+            folders=tuple(_inside(row["folder"], parts=1) for row in rows if "folder" in row),
         )
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UsageError(f"{path} is no log of `viewvote sort` ({error}); nothing was changed.") from error
+
+
+def _checked(entry: Entry) -> Entry:
+    """The entry; ValueError unless it is one that could have been written: undoing removes files by it."""
+    if _inside(entry.target, parts=2) == ".":
+        raise ValueError("its target is the sorted folder itself")
+    if not isinstance(entry.source, str) or not os.path.isabs(entry.source):  # noqa: PTH117 - the path is text
+        raise ValueError(f"its source {entry.source!r} is no full path")
+    if not isinstance(entry.size, int) or not isinstance(entry.mtime_ns, int):
+        raise ValueError(f"the size or time of {entry.target!r} is no number")
+    return entry
+
+
+def _inside(path: object, *, parts: int) -> str:
+    """The path; ValueError unless it lies this many steps below the sorted folder, or is the folder itself (".")."""
+    names = path.split("/") if isinstance(path, str) else []
+    if path != "." and (len(names) != parts or any(name in ("", ".", "..") or os.sep in name for name in names)):
+        raise ValueError(f"{path!r} does not lie in the sorted folder")
+    return str(path)
 
 
 class Log:
