@@ -55,9 +55,10 @@ def tree(root):
 
 
 def sort(root, *, move):
+    paths = sorted(map(str, (root / "src").rglob("*.[jJ][pP][gG]")))
     sorter = Sorter(root / "dest", move=move, settings=SETTINGS)
     try:
-        for path in sorter.left(sorted(map(str, (root / "src").rglob("*.[jJ][pP][gG]")))):
+        for path in sorter.left(paths):
             label = {"r": "red", "g": "green"}[Path(path).read_text()[0]]
             sorter.put(path, folder=FOLDERS[label], label=label, probability=0.9)
     finally:

@@ -131,8 +131,10 @@ class Sorter:
         if absolute in self._targets:
             return True
         entry = self._earlier.get(absolute)
-        if entry is None or self._move:  # what was moved and is there again is another image
+        if entry is None:
             return False
+        if self._move:  # gone: just now, to finish what was planned; there again: another image
+            return not os.path.lexists(path)
         stat = os.stat(path)  # noqa: PTH116
         return (stat.st_size, stat.st_mtime_ns) == (entry.size, entry.mtime_ns)
 
