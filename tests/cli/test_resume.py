@@ -83,6 +83,18 @@ def test_a_csv_is_continued_whatever_the_names_are(pictures, tmp_path, name, mon
     assert (tmp_path / "o.csv").read_bytes() == whole
 
 
+@pytest.mark.parametrize("name", ["o.csv", "o.jsonl"])
+def test_none_of_these_may_be_continued(pictures, tmp_path, name):
+    args = [*TOY, "--none", "--multi-label", "--output", tmp_path / name, "--resume"]
+    assert classify(pictures[0], *args, labels="green,blue").exit_code == 0
+    assert "none of these" in (tmp_path / name).read_text()
+    again = classify(*pictures, *args, labels="green,blue")
+    assert "1 classified, 0 failed, 1 done before" in again.stderr
+    if name == "o.csv":
+        rows = [*csv.DictReader(io.StringIO((tmp_path / name).read_text()))]
+        assert [row["shown"] for row in rows] == ["", "green"]
+
+
 def test_labels_longer_than_the_csv_module_reads_are_continued(pictures, tmp_path):
     labels = "red," + "green" * 30_000
     args = [*pictures, *TOY, "--output", tmp_path / "o.csv", "--resume"]

@@ -15,7 +15,7 @@ LONGEST_CELL = 2**31 - 1
 """Characters that are read back; of itself the csv module refuses more than 131,072."""
 
 _FIRST = ("path", "label", "probability", "vote_share", "votes")
-_LAST = ("kept_views", "views_used", "tie_break", "method", "model", "index", "error")
+_LAST = ("shown", "kept_views", "views_used", "tie_break", "method", "model", "index", "error")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _MARK = "'"
 
@@ -35,6 +35,7 @@ def answer_row(prediction: "Prediction", *, top: int) -> list[object]:
         "probability": _rounded(prediction.probability),
         "vote_share": None if share is None else _rounded(share),
         "votes": None if votes is None else _rounded(votes[prediction.index].item()),
+        "shown": None if prediction.each is None else ", ".join(prediction.shown),
         "kept_views": _rounded(prediction.kept_votes),
         "views_used": prediction.views_used,
         "tie_break": prediction.tie_break,

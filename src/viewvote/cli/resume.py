@@ -56,7 +56,7 @@ def _rows(data: bytes, fmt: str, top: int | None, classifier: "Classifier") -> t
 def _answer(row: dict[str, Any], classifier: "Classifier", *, top: int) -> dict[str, Any]:
     """A row of the table under the keys of `Prediction.to_dict`; the best guess is one of the labels with scores."""
     index = int(row["index"])
-    best = row["label"] or classifier.labels[index]
+    best = row["label"] or _labels(classifier)[index]
     scores = dict.fromkeys([best, *flat_csv.labels_of(row, top=top)])
     return {
         **row,
@@ -71,9 +71,10 @@ def _difference(row: dict[str, Any], classifier: "Classifier", *, top: int | Non
     """What `classifier` would have written otherwise in this row, in words; None where it might be its own."""
     from ..prediction import label_keys
 
-    names = label_keys(classifier.labels)
+    labels = _labels(classifier)
+    names = label_keys(labels)
     index, label, scores = row["index"], row["label"], row["scores"]
-    if index >= len(names) or label not in (None, classifier.labels[index]) or not set(scores) <= set(names):
+    if index >= len(names) or label not in (None, labels[index]) or not set(scores) <= set(names):
         return "other labels"
     if len(scores) != len(names[:top]):
         return f"{len(scores)} scores a row: other labels, or another --top"
@@ -83,3 +84,8 @@ def _difference(row: dict[str, Any], classifier: "Classifier", *, top: int | Non
         expected["views_used"] = classifier.method.views_used(classifier.n_views)
     wrong = [key for key, value in expected.items() if row[key] != value]
     return f"{wrong[0]} {row[wrong[0]]!r}" if wrong else None
+
+
+def _labels(classifier: "Classifier") -> tuple[str, ...]:
+    """All that can be answered: the labels, and "none of these" where it is asked."""
+    return tuple(classifier.classes_.tolist())

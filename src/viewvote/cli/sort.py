@@ -76,9 +76,9 @@ class SortOptions:
     model: opt.ModelOption[str] = "pocket"
     teacher: opt.TeacherOption = None
     device: opt.DeviceOption[str] = "auto"
-    method: opt.MethodOption[str] = "zero"
+    method: opt.MethodOption[str] = "auto"
     settings: opt.SettingsOption = None
-    views: opt.ViewsOption[str] = "64"
+    views: opt.ViewsOption[str] = "auto"
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the views.", rich_help_panel=opt.VOTE)] = 0
     plugins: opt.PluginOption = None
     quiet: opt.QuietOption = False
