@@ -1,0 +1,106 @@
+"""The rule for the mix, and the advice: full for a varied folder, nothing for a uniform one, said in one line."""
+
+import numpy as np
+import pytest
+
+from tests.context.test_pull import folder
+from viewvote.context.advice import advice_of
+from viewvote.context.mix import expected_labels
+from viewvote.context.pull import leak_pull, mean_pull, softmax, transport_pull
+from viewvote.context.rule import FULL, LEAST_PHOTOS, MEAN_SHARE, REST, SHARE, UNIFORM, estimate
+from viewvote.errors import UsageError
+
+BIAS = [1.2, 0, 0, 0, 0]
+
+
+def photos(counts, **settings):
+    return folder(counts, bias=BIAS, **settings).astype(np.float32)
+
+
+def pull_of(logits):
+    """By leaks, and a part of what then parts the folder from a balanced one."""
+    rows = logits.astype(np.float64)
+    leaked = leak_pull(rows)
+    return leaked + REST * transport_pull(rows - leaked, np.ones(rows.shape[1]))
+
+
+def test_a_varied_folder_loses_the_same_part_of_its_pull():
+    logits = photos([30] * 5)
+    found = estimate(logits)
+    assert (found.share, found.note) == (SHARE, None)
+    assert found.offsets == pytest.approx(SHARE * pull_of(logits), abs=1e-5)
+    assert found.offsets.argmax() == 0
+
+
+def test_a_folder_that_one_label_fills_loses_nothing_and_the_note_names_how_many_do():
+    found = estimate(photos([0, 60, 0, 0, 0], sure=6.0))
+    assert not found.offsets.any()
+    assert (found.n, found.share) == (60, 0)
+    assert found.note == "context: 1 of 5 labels fill this folder; not used"
+
+
+def test_between_both_the_share_grows_evenly_with_the_labels_shown():
+    logits = photos([10, 50, 20, 20, 10], sure=6.0)
+    found = estimate(logits)
+    varied = found.effective / expected_labels(110, 5)
+    assert UNIFORM < varied < FULL
+    assert found.share == pytest.approx(SHARE * (varied - UNIFORM) / (FULL - UNIFORM))
+    assert found.offsets == pytest.approx(found.share * pull_of(logits), abs=1e-5)
+    assert f"{found.share / SHARE:.0%} of it used" in found.note
+
+
+@pytest.mark.parametrize("n", [0, 1, LEAST_PHOTOS - 1])
+def test_few_photos_show_nothing(n):
+    found = estimate(np.zeros((n, 5), dtype=np.float32))
+    assert not found.offsets.any()
+    assert found.note == f"context: {n} photos are too few; {LEAST_PHOTOS} are needed; not used"
+
+
+def test_one_label_has_no_rival_to_lose_to():
+    assert estimate(np.zeros((50, 1), dtype=np.float32)).note == "context: there is one label only; not used"
+
+
+def test_a_user_who_knows_that_the_folder_is_varied_gets_the_plain_mean():
+    logits = photos([0, 60, 0, 0, 0], sure=6.0)
+    found = estimate(logits, mix="varied")
+    assert found.offsets == pytest.approx(MEAN_SHARE * mean_pull(logits.astype(np.float64)), abs=1e-4)
+    assert (found.estimator, found.note) == ("mean", None)
+
+
+def test_a_mix_that_is_known_becomes_the_mean_of_the_probabilities():
+    logits = photos([10, 60, 20, 5, 5])
+    found = estimate(logits, mix=[10, 60, 20, 5, 5])
+    assert softmax(logits - found.offsets.astype(np.float64)).mean(axis=0) == pytest.approx(
+        [0.1, 0.6, 0.2, 0.05, 0.05], abs=1e-3
+    )
+    assert found.estimator == "transport"
+
+
+@pytest.mark.parametrize("mix", ["even", [1, 1], [1, 1, 1, 1, -1], [0] * 5, [float("nan"), 1, 1, 1, 1]])
+def test_other_mixes_are_refused(mix):
+    with pytest.raises(UsageError, match="mix"):
+        estimate(photos([30] * 5), mix=mix)
+
+
+def test_advice_names_the_label_that_attracts_and_how_many_photos():
+    logits = photos([30] * 5)
+    after = (logits - estimate(logits).offsets).argmax(axis=1)
+    before = int((logits.argmax(axis=1) == 0).sum())
+    assert advice_of(logits, list("abcde")) == (
+        f"'a' attracts these photos: it is the best label of {before} of 150, and of {(after == 0).sum()} where that is "
+        "taken off; --context self may help."
+    )
+
+
+@pytest.mark.parametrize(
+    "logits",
+    [
+        photos([3] * 5),
+        photos([0, 60, 0, 0, 0], sure=6.0),
+        folder([30] * 5, bias=[0] * 5, sure=6.0).astype(np.float32),
+        np.zeros((0, 5), dtype=np.float32),
+    ],
+    ids=["few photos", "one label", "no pull", "none"],
+)
+def test_without_a_strong_pull_there_is_no_advice(logits):
+    assert advice_of(logits, list("abcde")) is None
