@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import Bool, Float32, Int64
+from .context.base import Context
 from .probability import spread
 
 
@@ -174,7 +175,7 @@ class Trace:
 
     Of an anchored vote it has the source view's say. Where a tuning method recorded them, also p-bar of the kept views
     before and after tuning (Sec. 2: MEM); where the classifier was asked for it, the evidence from which other settings
-    can be scored (not part of `to_dict`).
+    can be scored. That, and the source view's logits, are not part of `to_dict`.
     """
 
     views: ViewTable
@@ -182,6 +183,7 @@ class Trace:
     marginal_after: Float32 | None = None
     evidence: Evidence | None = None
     anchor: Anchor | None = None
+    source: Float32 | None = None  # (labels,)
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as JSON-ready values."""
@@ -231,6 +233,7 @@ class Prediction:
     notes        what did not go as planned, in words (a tuning step that was skipped)
     views_used   how many views were looked at
     stop         why no more were, where a stopping rule was at work: "confident", "exact" or "all views"
+    context      what other photos took off the labels' logits, where the user asked for it (docs/context.md)
     blend        the probabilities of all labels before they are calibrated, led by the answer; None: the scores
     each         each label's answer by itself, where that was asked (multi_label)
     """
@@ -252,6 +255,7 @@ class Prediction:
     stop: str | None = None
     blend: Float32 | None = field(default=None, repr=False)
     each: EachLabel | None = field(default=None, repr=False)
+    context: Context | None = None
 
     @property
     def label(self) -> str | None:
@@ -335,6 +339,8 @@ class Prediction:
             out["stop"] = self.stop
         if self.notes:
             out["notes"] = list(self.notes)
+        if self.context is not None:
+            out["context"] = self.context.to_summary(names if trace else None)
         if trace and self.trace is not None:
             out["trace"] = self.trace.to_dict()
         return out

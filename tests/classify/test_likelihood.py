@@ -104,7 +104,7 @@ def test_a_file_of_numbers_is_used_and_kept_with_other_labels(tmp_path):
     path.write_text(Calibration("zero", "toy", fit, {"n": 100}).to_text())
     assert read_calibration(path).fit == fit
     clf = Classifier("toy", labels=["red", "green"], method="zero", n_views=8, calibration=path)
-    assert clf.fit == fit == clf.with_labels(["blue", "red"]).fit
+    assert clf.likely == fit == clf.with_labels(["blue", "red"]).likely
     plain = Classifier("toy", labels=["red", "green"], method="zero", n_views=8)
     pixels = picture((160, 120, 60))
     assert clf(pixels).index == plain(pixels).index

@@ -1,6 +1,7 @@
 """Classifier: the drop-in object most users meet. It augments, predicts, keeps the confident views and votes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Float32
 from ..checks import checked_share, checked_whole
+from ..context.base import Context, digest_of
 from ..encoders import Encoder, LoadOptions, load_encoder
 from ..encoders.base import DrawsViews, checked_encoder
 from ..encoders.batch_size import fastest_batch
@@ -25,6 +27,7 @@ from ..stopping.options import Views, checked_budget, checked_stop, settled_view
 from ..views.sample import Augment, Keyed, Sample, checked_augment, prepare
 from .calibration import probability_fit
 from .each_label import Thresholds
+from .gather import checked_context, gather_context, teacher_offsets
 from .image_task import ImageTask, round_ends
 from .options import checked_images, checked_method
 from .prefetch import PREPARING, prepare_ahead
@@ -66,6 +69,8 @@ class Classifier:
     text_head      a file of the labels' vectors (.npy or .safetensors), in place of the model's text tower; templates
                    then do not apply
     detail         keep there, with the evidence, every view's probabilities of all classes too
+    context        unlabelled photos that take a pull of labels out: a file of `viewvote context`, or a `Context`; see
+                   `with_context`. None: no photo's answer depends on another
     build_head     what turns labels and templates into a text head; by default they are encoded once and kept on disk
     """
 
@@ -95,6 +100,7 @@ class Classifier:
         detail: bool = False,
         build_head: BuildHead = build_text_head,
         text_head: str | Path | None = None,
+        context: Context | str | Path | None = None,
     ) -> None:
         self.labels, self.texts = checked_texts(labels, unique=unique_labels)
         self.unique_labels = unique_labels
@@ -136,7 +142,7 @@ class Classifier:
                 "not hold; give it a weight, e.g. --set weight=1."
             )
         self.text_head = self._head(self.encoder) if text_head is None else self._head_in(Path(text_head))
-        self.fit = probability_fit(self.encoder if self.teacher is None else self.teacher, self.method, calibration)
+        self.likely = probability_fit(self.encoder if self.teacher is None else self.teacher, self.method, calibration)
         self.teacher_head = self._head(self.teacher) if self.teacher is not None else None
         self.likeness = self._likeness() if self.method.asks_likeness else None
         self.none_of_these, self.multi_label, self.thresholds = none_of_these, multi_label, thresholds
@@ -153,6 +159,9 @@ class Classifier:
             cache_dir=cache_dir,
             build_head=build_head,
         )
+        own_vectors = None if text_head is None else self.text_head.features
+        self.labels_digest = digest_of(self.labels, self.templates, features=own_vectors)
+        self.context = checked_context(context, self)
 
     def reset(self) -> None:
         """Forget the images before: what a streaming method has learned, and RLCF's momentum. Others never learn."""
@@ -175,7 +184,7 @@ class Classifier:
             templates=self.templates if templates is None else templates,
             teacher=self.teacher,
             abstain_below=self.abstain_below,
-            calibration=self.fit,
+            calibration=self.likely,
             none_of_these=self.none_of_these,
             multi_label=self.multi_label,
             thresholds=None if isinstance(self.thresholds, Mapping) else self.thresholds,
@@ -189,6 +198,30 @@ class Classifier:
             detail=self.detail,
             build_head=self.build_head,
         )
+
+    def with_context(
+        self, images: Iterable[ImageSource | Keyed], *, mix: Sequence[float] | str | None = None
+    ) -> "Classifier":
+        """The same classifier with unlabelled photos as context: what all of them attract is taken off the labels.
+
+        One pass over their source views; photos that cannot be read are left out. Answers do not depend on the order of
+        `images`. `mix` is None where nothing is known of the folder (a rule then takes off less, or nothing, where few
+        labels fill it), "varied" where no label does, or the share of each label.
+        """
+        return self.in_context(gather_context(self, images, mix=mix))
+
+    def in_context(self, context: Context | str | Path | None) -> "Classifier":
+        """The same classifier with a context that was made before; None is without any."""
+        found = copy(self)
+        found.context = checked_context(context, self)
+        found.reset()
+        return found
+
+    def fit(self, images: Iterable[ImageSource | Keyed], y: object = None) -> "Classifier":
+        """Take unlabelled photos as context, as `with_context` does, in place; `y` is ignored (scikit-learn's fit)."""
+        del y
+        self.context = gather_context(self, images)
+        return self
 
     def __call__(self, image: ImageSource | Keyed) -> Prediction:
         """The prediction for one image: a path, bytes, a file object, a PIL image or an array."""
@@ -296,20 +329,21 @@ class Classifier:
         """What the classifier knows apart from the images."""
         teacher = None
         if self.teacher is not None and self.teacher_head is not None:
-            teacher = LabelledModel(self.teacher, self.teacher_head)
+            teacher = LabelledModel(self.teacher, self.teacher_head, teacher_offsets(self.context))
         return Setup(
             labels=self.labels,
             method=self.method,
             decider=self._decider,
-            model=LabelledModel(self.encoder, self.text_head),
+            model=LabelledModel(self.encoder, self.text_head, None if self.context is None else self.context.offsets),
             teacher=teacher,
             rule=self.rule,
             abstain_below=self.abstain_below,
             evidence=self.evidence,
             detail=self.detail,
-            fit=self.fit,
+            fit=self.likely,
             presence=self.presence,
             likeness=self.likeness or 0.0,
+            context=self.context,
         )
 
     @property

@@ -104,6 +104,7 @@ class ImageTask:
             teacher_scale=1.0 if teacher is None else teacher.encoder.logit_scale,
             teacher_bias=0.0 if teacher is None else teacher.encoder.logit_bias,
             likeness=self.setup.likeness,
+            offsets=model.offsets,
         )
 
     def _reason_to_stop(self, views: ViewLogits) -> str | None:
@@ -148,11 +149,14 @@ class ImageTask:
             abstained=probability < setup.abstain_below,
             path=sample.path,
             timings={**timings, "total": sum(timings.values())},
-            trace=Trace(table, decision.marginal_before, decision.marginal_after, evidence, decision.anchor),
+            trace=Trace(
+                table, decision.marginal_before, decision.marginal_after, evidence, decision.anchor, views.logits[0]
+            ),
             notes=decision.notes,
             views_used=len(views),
             stop=self.stop,
             blend=blend,
+            context=setup.context,
         )
         if setup.presence is None:
             return prediction

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from ..arrays import Float32
+from ..context import Context
 from ..encoders import Encoder
 from ..encoders.text_head import TextHead
 from ..methods import Method, StreamingMethod, TrainingFreeMethod, TuningMethod
@@ -17,14 +18,16 @@ Decider = TrainingFreeMethod | TuningMethod | Stream
 
 @dataclass(frozen=True)
 class LabelledModel:
-    """An encoder and the text head of the labels to choose from."""
+    """An encoder, the text head of the labels to choose from, and what other photos take off their logits."""
 
     encoder: Encoder
     head: TextHead
+    offsets: Float32 | None = None  # (classes,)
 
     def logits(self, features: Float32) -> Float32:
         """The logits (views, classes) of features (views, dim), at the model's own scale."""
-        return self.head.logits(features, self.encoder)
+        logits = self.head.logits(features, self.encoder)
+        return logits if self.offsets is None else logits - self.offsets
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ class Setup:
     detail: bool = False
     fit: ProbabilityFit = field(default_factory=ProbabilityFit)
     presence: Presence | None = None
+    context: Context | None = None
     likeness: float = 0.0  # of the labels to the model that votes, where the method asks
 
     @property

@@ -32,6 +32,7 @@ class ViewLogits(RankedViews):
     teacher_bias: float = 0.0
     features: Float32 | None = None  # (views, dim), unit
     text: Float32 | None = None  # (classes, dim), unit
+    offsets: Float32 | None = None  # (classes,), taken off the logits already: those of other photos (context/)
     likeness: float = 0.0  # how alike the labels are to the model that votes, where the method asks (encoders/likeness)
 
 

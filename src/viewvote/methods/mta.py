@@ -32,6 +32,8 @@ class Mta(TrainingFreeMethod):
             raise UsageError("mta works on features: it needs ViewLogits with features and text.")
         mode, weights = self.find_mode(views.features.astype(np.float64), np.exp(views.logp).astype(np.float64))
         scaled = views.logit_scale * (views.text @ mode.astype(np.float32)) + views.logit_bias
+        if views.offsets is not None:
+            scaled = scaled - views.offsets
         probabilities = np.exp(log_softmax(np.asarray(scaled, dtype=np.float32)))
         return probability_decision(views, probabilities, kept=weights >= 1 / len(weights))
 
