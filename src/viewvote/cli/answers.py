@@ -18,6 +18,7 @@ from .guard import complain
 from .inputs import find_inputs
 from .output import ENDINGS, RESUMABLE, Writer, open_output
 from .progress import progress
+from .surroundings import Adviser, summary_of, with_asked_context
 from .values import read_labels, read_limits, read_settings, read_thresholds, read_views
 from .watching import answer_what_comes
 
@@ -32,7 +33,15 @@ def write_answers(asked: ClassifyOptions) -> int:
     inputs = find_inputs(asked)
     own = [] if asked.explain is None else [asked.explain]
     watcher = None if asked.watch is None else Watcher(asked.watch, leave_out=own)
-    classifier = classifier_of(asked)
+    classifier = with_asked_context(
+        classifier_of(asked),
+        inputs.paths,
+        asked=asked.context,
+        mix=asked.context_mix,
+        beside=asked.output,
+        resume=asked.resume,
+        quiet=asked.quiet,
+    )
     explainer = None
     if asked.explain is not None:
         explainer = Explainer(asked.explain, inputs.paths, resume=asked.resume, limits=classifier.limits)
@@ -50,7 +59,8 @@ def write_answers(asked: ClassifyOptions) -> int:
     fresh = stream is None or stream.tell() == 0
     width = _path_width(todo, watching=watcher is not None)
     writer = Writer(stream, fmt, top=asked.top, trace=asked.trace, width=width, fresh=fresh)
-    answering = Answering(classifier, writer, explainer, asked.batch_views, asked.quiet, inputs.piped)
+    adviser = Adviser(classifier)
+    answering = Answering(classifier, writer, adviser, explainer, asked.batch_views, asked.quiet, inputs.piped)
     try:
         answering.answer(todo)
         if watcher is not None:
@@ -66,6 +76,10 @@ def write_answers(asked: ClassifyOptions) -> int:
     if not asked.quiet and (several or answering.failed):
         before = f", {len(done)} done before" if done else ""
         complain(f"{answering.answered} classified, {answering.failed} failed{before}.")
+    if not asked.quiet and classifier.context is not None:
+        complain(summary_of(classifier.context, classifier.labels))
+    if not asked.quiet and (said := adviser.advice()) is not None:
+        complain(said)
     return 1 if answering.failed else 0
 
 
@@ -108,6 +122,7 @@ class Answering:
 
     classifier: Classifier
     writer: Writer
+    adviser: Adviser
     explainer: Explainer | None
     batch_views: int | None
     quiet: bool
@@ -131,6 +146,7 @@ class Answering:
                     prediction = replace(result, path=path)
                     self._explain(path, prediction)  # first: --resume does not come back to an image that is written
                     self.writer.write(prediction)
+                    self.adviser.watch(prediction)
                     self.answered += 1
                 step()
         return failed

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from . import options as opt
+from .context import ContextMixOption
 
 Format = Literal["table", "json", "jsonl", "csv"]
 
@@ -19,6 +20,8 @@ HELP = """Classify images by labels in words: augment, predict, keep the confide
   viewvote classify photos/ --labels-file labels.txt --output answers.jsonl
 
   viewvote classify "photos/**/*.png" --labels "cat,dog" --method zero-shot --format csv
+
+  viewvote classify photos/ --labels "cat,dog,guitar" --context self
 
   cat photo.jpg | viewvote classify - --labels "cat,dog" --format json --trace
 
@@ -75,6 +78,15 @@ class ClassifyOptions:
     ] = None
     max_pixels: opt.MaxPixelsOption = None
     max_bytes: opt.MaxBytesOption = None
+    context: Annotated[
+        str | None,
+        typer.Option(
+            metavar="self|FILE",
+            help="Take off what all photos attract: those at hand, or a file of `viewvote context`.",
+            rich_help_panel=opt.ASK,
+        ),
+    ] = None
+    context_mix: ContextMixOption = None
     model: opt.ModelOption[str] = "pocket"
     teacher: opt.TeacherOption = None
     text_head: opt.TextHeadOption = None

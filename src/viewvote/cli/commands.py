@@ -8,6 +8,7 @@ from . import (
     calibrate,
     calibrate_stop,
     classify,
+    context,
     datasets,
     doctor,
     evaluate,
@@ -36,6 +37,7 @@ MODELS = "Models of your own"
 
 app.command(help=classify.HELP, rich_help_panel=CLASSIFY)(classify.classify)
 app.command(help=sort.HELP, rich_help_panel=CLASSIFY)(sort.sort)
+app.command(help=context.HELP, rich_help_panel=CLASSIFY)(context.context)
 app.command(help=serve.HELP, rich_help_panel=CLASSIFY)(serve.serve)
 app.command(rich_help_panel=CLASSIFY)(listing.models)
 app.command(rich_help_panel=CLASSIFY)(listing.methods)

@@ -82,6 +82,10 @@ def _difference(row: dict[str, Any], classifier: "Classifier", *, top: int | Non
     expected: dict[str, object] = {"method": classifier.method.name, "model": " -> ".join(models)}
     if classifier.rule is None:  # with one, images differ in it
         expected["views_used"] = classifier.method.views_used(classifier.n_views)
+    if "timings" in row:  # of a csv only the columns are there
+        context = None if classifier.context is None else classifier.context.digest
+        if (there := (row.get("context") or {}).get("digest")) != context:
+            return f"another context ({there}, not {context})"
     wrong = [key for key, value in expected.items() if row[key] != value]
     return f"{wrong[0]} {row[wrong[0]]!r}" if wrong else None
 

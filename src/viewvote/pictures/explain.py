@@ -6,6 +6,7 @@ from pathlib import PurePath
 
 from PIL import Image, ImageDraw
 
+from ..context import Context
 from ..images.photo import ImageSource, Photo, open_photo
 from ..images.spec import ImageSpec
 from ..prediction import Box, Prediction, ViewTrace
@@ -44,6 +45,10 @@ def explain(image: ImageSource | Photo, prediction: Prediction) -> Image.Image:
     write(draw, (MARGIN, MARGIN), _title(prediction), size=19, fill=INK, width=room)
     if prediction.path is not None:
         write(draw, (MARGIN, MARGIN + 28 * SCALE), _file_name(prediction.path), size=12, fill=FAINT, width=room)
+    if prediction.context is not None:
+        below = MARGIN + (28 if prediction.path is None else 46) * SCALE
+        said = _surroundings(prediction.context, prediction)
+        write(draw, (MARGIN, below), said, size=11, fill=FAINT, width=room)
     canvas.paste(left, (MARGIN, top))
     canvas.paste(bars, (MARGIN, top + left.height + MARGIN))
     x = PHOTO + 3 * MARGIN
@@ -67,6 +72,17 @@ def _title(prediction: Prediction) -> str:
     label = prediction.label if prediction.label is not None else "no label (too unsure)"
     said = "" if prediction.votes is None else f", {prediction.votes_won} votes"
     return f"{label}: {prediction.probability:.0%} likely{said}"
+
+
+def _surroundings(context: Context, prediction: Prediction) -> str:
+    """What other photos took off, in words."""
+    if not context.is_used:
+        return context.note or f"context of {context.n} photos: nothing taken off"
+    most = context.strongest()
+    return (
+        f"context of {context.n} photos: {context.taken_off(most):.0%} taken off {prediction.labels[most]}, "
+        "which all of them resemble"
+    )
 
 
 def _whole(views: Sequence[ViewTrace]) -> list[ViewTrace]:
