@@ -43,9 +43,8 @@ def classifier(**settings):
 def test_the_offsets_follow_from_the_logits_of_source_views(photos):
     plain = classifier(method="zero-shot")
     found = plain.with_context(photos).context
-    logits = np.array(
-        [8.0 * ToyEncoder().encode_images(plain.prepare(one).pixels)[0] for one in photos]
-    )  # one-hot texts
+    features = np.array([ToyEncoder().encode_images(plain.prepare(one).pixels)[0] for one in photos])
+    logits = 8.0 * features  # the texts of red, green and blue are the axes
     assert (found.n, found.model, found.estimator) == (45, "toy", "leaks")
     assert found.offsets == pytest.approx(estimate(logits).offsets, abs=1e-5)
     assert found.share > 0

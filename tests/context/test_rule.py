@@ -85,10 +85,10 @@ def test_other_mixes_are_refused(mix):
 def test_advice_names_the_label_that_attracts_and_how_many_photos():
     logits = photos([30] * 5)
     after = (logits - estimate(logits).offsets).argmax(axis=1)
-    before = int((logits.argmax(axis=1) == 0).sum())
+    first, left = int((logits.argmax(axis=1) == 0).sum()), int((after == 0).sum())
     assert advice_of(logits, list("abcde")) == (
-        f"'a' attracts these photos: it is the best label of {before} of 150, and of {(after == 0).sum()} where that is "
-        "taken off; --context self may help."
+        f"'a' attracts these photos: it is the best label of {first} of 150, and of {left} where that is taken off; "
+        "--context self may help."
     )
 
 
