@@ -44,6 +44,18 @@ def test_seeds_share_a_cell_and_settings_a_row(tmp_path):
     assert table.rows[0].averages == {"Mean (5 sets)": None, "OOD-4": None}
 
 
+def test_rows_that_saw_other_test_images_are_marked_and_the_note_names_what_that_is(tmp_path):
+    write_run(tmp_path / "0", answers(60, 40), dataset="imagenet-a", model=B16)
+    write_run(tmp_path / "1", answers(70, 30), dataset="imagenet-a", model=B16, method="tda")
+    write_run(tmp_path / "2", answers(70, 30), dataset="imagenet-a", model=B16, method="context")
+    table = table_of(tmp_path)
+    assert [row.title for row in table.rows] == ["zero", "tda †", "context †"]
+    assert any("† uses the test set's other images" in note for note in table.notes)
+    write_run(tmp_path / "alone" / "0", answers(60, 40), dataset="imagenet-a", model=B16)
+    assert not any("†" in note for note in table_of(tmp_path / "alone").notes)
+    assert "$\\dagger$" in render(table, "latex")
+
+
 def test_averages_over_four_and_five_sets_and_the_median(tmp_path):
     for i, name in enumerate(suite("nds")):
         write_run(tmp_path / "nds" / name, answers(50 + 10 * i, 50 - 10 * i), dataset=name, model=B16)

@@ -192,7 +192,7 @@ def test_a_retry_that_is_interrupted_loses_nothing(own_photos, tmp_path, monkeyp
     assert not (folder / "retried.jsonl").exists()
 
 
-@pytest.mark.parametrize("method", ["tda", "dota"])
+@pytest.mark.parametrize("method", ["tda", "dota", "context"])
 def test_a_stream_resumes_with_what_it_had_learned(photos, tmp_path, method):
     spec = spec_of(photos, method=method)
     interrupted(spec, tmp_path / "a", 7)

@@ -129,7 +129,7 @@ class ImageTask:
         setup, sample = self.setup, self.sample
         decision = self._decide(views)
         asked = None if self.teacher is None else self.teacher.rows
-        probability, blend = likelihood_of(decision, views, fit=setup.fit, teacher=asked)
+        probability, blend = likelihood_of(decision, decision.seen or views, fit=setup.fit, teacher=asked)
         evidence = None
         if setup.evidence:
             evidence = gather_evidence(views, tie_draw=sample.tie_draw, teacher=asked, detail=setup.detail)

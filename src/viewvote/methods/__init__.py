@@ -33,7 +33,8 @@ class MethodEntry(Entry):
     """A method's entry, with what reports must know of it; importing some methods would import torch.
 
     keep     the share of views it keeps by default; None for a method that keeps all, or looks at one
-    streams  whether it learns from one image to the next, so that the order of images decides its answers
+    streams  whether it learns from one image to the next, so that the order of images decides its answers; tables mark
+             it as one that uses the test set's other images
     """
 
     keep: float | None = None
@@ -75,6 +76,12 @@ METHODS: Registry[type[Method]] = Registry(
             "viewvote.methods.streaming.dota:Dota",
             "streaming: class statistics of past images",
             keep=0.1,
+            streams=True,
+        ),
+        "context": MethodEntry(
+            "viewvote.methods.streaming.context:RunningContext",
+            "streaming: what past images attract is taken off",
+            keep=0.3,
             streams=True,
         ),
         "marginal": MethodEntry(

@@ -40,6 +40,7 @@ class ViewLogits(RankedViews):
 class Decision:
     """One image's answer: the parts of a Prediction that a method knows, and the table of its views.
 
+    `seen` is set by a method that changed the views' logits before it decided, to those that it decided on.
     A tuning method adds `notes` where something did not go as planned and, when asked to record it, p-bar of the kept
     views before and after tuning.
     """
@@ -53,6 +54,7 @@ class Decision:
     marginal_before: Float32 | None = None  # (classes,)
     marginal_after: Float32 | None = None
     anchor: Anchor | None = None
+    seen: ViewLogits | None = None
 
     @property
     def confidence(self) -> float:

@@ -18,6 +18,8 @@ from .published import Match, match, verdict
 
 DRAWS = 10_000
 NAN = float("nan")
+USES_OTHERS = "†"
+"""Marks a row whose answers depend on the test set's other images."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ def _row(by_dataset: Mapping[str, Sequence[Run]], layout: Layout, over: _Over) -
     cells = {dataset: _cell(group, found) for dataset, group in by_dataset.items()}
     values = found.row.values if found else {}
     return Row(
-        title=first.title,
+        title=first.title + (f" {USES_OTHERS}" if first.uses_others else ""),
         model=_model(by_dataset),
         cells=cells,
         averages={name: _average(cells, sets, how) for name, (sets, how) in over.items()},
@@ -178,6 +180,11 @@ def _notes(rows: Sequence[Row]) -> tuple[str, ...]:
         for row in rows
         if row.match and row.match.differences
     ]
+    if any(row.title.endswith(USES_OTHERS) for row in rows):
+        notes.append(
+            f"{USES_OTHERS} uses the test set's other images: those before in its order. Rows without the mark answer "
+            "each image alone; the two kinds are not to be averaged or ranked together."
+        )
     if any(cell.rate.errors for row in rows for cell in row.cells.values()):
         notes.append("Unusable images (unreadable files) are counted beside n and are not in the rate.")
     return tuple(notes)

@@ -60,6 +60,11 @@ class Run:
         return self.spec.method
 
     @property
+    def uses_others(self) -> bool:
+        """Whether an answer depends on the test set's other images."""
+        return method_entry(self.method).streams
+
+    @property
     def seed(self) -> int:
         """The seed."""
         return self.spec.seed

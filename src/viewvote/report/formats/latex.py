@@ -78,6 +78,7 @@ _LATEX = {
     "~": "\\textasciitilde{}",
     "^": "\\textasciicircum{}",
     "±": "$\\pm$",
+    "†": "$\\dagger$",
     ">": "$>$",
     "<": "$<$",
     "[": "{[}",  # after a line break LaTeX would take it for an option
