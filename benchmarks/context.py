@@ -9,7 +9,7 @@ interrupted run goes on, and --report prints the tables of any number of models 
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -21,7 +21,7 @@ from training.eval_sets import SETS, Benchmark, data_folder, load_benchmark
 from viewvote import load_encoder
 from viewvote.context.mix import effective_labels, expected_labels
 from viewvote.context.pull import leak_pull, mean_pull, others_pull, softmax, transport_pull
-from viewvote.context.rule import FULL, REST, SHARE, UNIFORM
+from viewvote.context.rule import FULL, LEAST_PHOTOS, REST, SHARE, UNIFORM
 from viewvote.encoders import Encoder
 from viewvote.encoders.likeness import label_likeness
 from viewvote.encoders.text_head import build_text_head
@@ -29,12 +29,11 @@ from viewvote.labels.templates import resolve_templates
 from viewvote.methods import METHODS, ViewLogits
 from viewvote.methods.base import TrainingFreeMethod
 from viewvote.metrics.paired import mcnemar
+from viewvote.studies.mixes import MIXES, VARIED, draw_folders
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 METHODS_SHOWN = ("zero-shot", "zero", "anchored")
-MIXES = ("balanced", "zipf", "half", "80%", "two", "one")
-VARIED = ("balanced", "zipf")
 SHARES = (0.25, 0.5, 0.75, 1.0)
 SETTINGS = [*(("rule", share) for share in SHARES), ("leaks", 1.0), ("mean", 0.5), ("others", 0.5), ("transport", 0.5)]
 LEAST_PER_LABEL = 2
@@ -78,24 +77,6 @@ def scored(encoder: Encoder, bench: Benchmark, cache: Path, *, views: int) -> Sc
     return Scored(bench.name, np.stack(logits), np.array(bench.labels)[there], likeness, encoder)
 
 
-def folders(labels: Int64, rng: np.random.Generator, *, each: int) -> Iterator[tuple[str, Int64]]:
-    """Folders of photos, by mix: `each` long tails, and for up to as many labels, one that fills the folder."""
-    n, present = len(labels), rng.permutation(np.unique(labels))
-    of = {label: np.flatnonzero(labels == label) for label in present}
-    yield "balanced", np.arange(n)
-    for _ in range(each):
-        weights = np.zeros(n)
-        for rank, label in enumerate(rng.permutation(present), start=1):
-            weights[of[label]] = 1 / rank / len(of[label])
-        yield "zipf", rng.choice(n, min(100, n // 2), replace=False, p=weights / weights.sum())
-    for label in present[:each]:
-        own, others = of[label], np.flatnonzero(labels != label)
-        yield "one", own
-        yield "half", np.concatenate([own, rng.choice(others, len(own), replace=False)])
-        yield "80%", np.concatenate([own, rng.choice(others, max(1, len(own) // 4), replace=False)])
-        yield "two", np.concatenate([own, of[rng.choice([one for one in present if one != label])]])
-
-
 def right(
     one: Scored, chosen: Int64, offsets: Float64, methods: Mapping[str, TrainingFreeMethod]
 ) -> dict[str, list[bool]]:
@@ -112,7 +93,7 @@ def measure(one: Scored, *, each: int) -> list[dict[str, object]]:
     methods = {name: METHODS.get(name)() for name in METHODS_SHOWN}
     free = {name: method for name, method in methods.items() if isinstance(method, TrainingFreeMethod)}
     rows: list[dict[str, object]] = []
-    for mix, chosen in folders(one.labels, np.random.default_rng(0), each=each):
+    for mix, chosen in draw_folders(one.labels, np.random.default_rng(0), each=each):
         source = one.logits[chosen, 0].astype(np.float64)
         left = softmax(source - leak_pull(source)).mean(axis=0)
         shown = effective_labels(left) / expected_labels(len(chosen), source.shape[1])
@@ -135,8 +116,11 @@ class Policy:
     uniform: float
     full: float
 
-    def key(self, varied: float) -> str:
-        """The measured share next to the one for a folder that shows this part of the expected labels."""
+    def key(self, row: Mapping[str, object]) -> str:
+        """The measured share next to the one for a folder; `varied` is the part of the expected labels that it shows."""
+        if self.full and int(str(row["n"])) < LEAST_PHOTOS:
+            return "none 0"
+        varied = float(str(row["varied"]))
         ramp = 1.0 if self.full == 0 else min(1.0, max(0.0, (varied - self.uniform) / (self.full - self.uniform)))
         share = min((0.0, *SHARES), key=lambda one: abs(one - ramp * self.share))
         return f"{self.pull} {share}" if share else "none 0"
@@ -179,7 +163,7 @@ def table_of(rows: Sequence[dict[str, object]], policy: Policy | None) -> Table:
 
 def _gain(row: dict[str, object], policy: Policy | None, method: str) -> float:
     against = "zero-shot" if row["mix"] in VARIED else method
-    key = "none 0" if policy is None else policy.key(float(str(row["varied"])))
+    key = "none 0" if policy is None else policy.key(row)
     return float(np.mean(row[f"{key} {method}"]) - np.mean(row[f"none 0 {against}"]))  # type: ignore[arg-type]
 
 
@@ -236,7 +220,7 @@ def report(measured: dict[str, list[dict[str, object]]]) -> str:
             for mix in MIXES:
                 here = [row for row in rows if row["set"] == name and row["mix"] == mix]
                 gains = "; ".join(f"{value:+.1f}" for value in table.gains[mix][i])
-                shares = [SHIPPED.key(float(str(row["varied"]))).split()[1] for row in here]
+                shares = [SHIPPED.key(row).split()[1] for row in here]
                 share = np.mean([float(one) for one in shares])
                 tests = "; ".join(_paired(here[0], method) for method in METHODS_SHOWN) if mix == "balanced" else ""
                 n = f"{len(here)} x {np.mean([int(str(row['n'])) for row in here]):.0f}"

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from tests.studies.study_runs import CLASSES, KEEP, softmax, study_run
+from viewvote.context.rule import estimate
 from viewvote.errors import UnknownNameError, UsageError
 from viewvote.studies import STUDIES
 from viewvote.studies.base import Options
+from viewvote.studies.mixes import draw_folders
 from viewvote.studies.text import FORMATS
 
 OFFLINE = [name for name in STUDIES if name != "cost"]
@@ -209,3 +211,46 @@ def test_intervals_over_seeds_average_those_of_the_seeds(seeds, name, value, low
 def test_names_are_suggested():
     with pytest.raises(UnknownNameError, match="jury"):
         STUDIES.get("jurry")
+
+
+def test_the_context_is_that_of_each_folder(made):
+    run, logits, targets, _ = made
+    rows = {row["folder"]: row for row in STUDIES.get("context")([run], Options()).rows}
+    assert list(rows) == ["balanced", "zipf", "one", "half", "80%", "two", "10 photos", "20 photos"]
+    source = logits[:, 0] - logits[:, 0].mean(axis=1, keepdims=True)
+    for mix, gain in ((None, "gain"), ("varied", "mean_gain")):
+        found = estimate(source, mix=mix)
+        expected = ((source - found.offsets).argmax(1) == targets).mean() - (source.argmax(1) == targets).mean()
+        assert rows["balanced"][gain] == pytest.approx(expected)
+    assert rows["balanced"]["share"] == pytest.approx(estimate(source).share, abs=1e-4)
+    assert (rows["balanced"]["n"], rows["balanced"]["folders"]) == (40, 1)
+    assert (rows["10 photos"]["n"], rows["10 photos"]["folders"]) == (100, 10)
+    assert rows["one"]["photos"] == 10
+
+
+def test_folders_of_every_mix_have_the_labels_they_are_named_for():
+    labels = np.repeat(np.arange(5), 12)
+    drawn = {}
+    for mix, chosen in draw_folders(labels, np.random.default_rng(0), each=3):
+        assert len(set(chosen.tolist())) == len(chosen)
+        drawn.setdefault(mix, []).append(np.sort(np.bincount(labels[chosen], minlength=5))[::-1].tolist())
+    assert {mix: len(found) for mix, found in drawn.items()} == {
+        "balanced": 1,
+        "zipf": 3,
+        "one": 3,
+        "half": 3,
+        "80%": 3,
+        "two": 3,
+    }
+    assert drawn["balanced"] == [[12] * 5]
+    assert all(found == [12, 0, 0, 0, 0] for found in drawn["one"])
+    assert all(found[:3] == [12, 12, 0] for found in drawn["two"])
+    assert all((found[0], sum(found)) == (12, 24) for found in drawn["half"])
+    assert all((found[0], sum(found)) == (12, 15) for found in drawn["80%"])
+    assert all(sum(found) == 30 for found in drawn["zipf"])
+    assert np.mean([found[0] for found in drawn["zipf"]]) > 8
+
+
+def test_one_label_makes_folders_of_one_label_only():
+    drawn = [mix for mix, _ in draw_folders(np.zeros(9, dtype=np.int64), np.random.default_rng(0), each=2)]
+    assert drawn == ["balanced", "zipf", "zipf", "one"]

@@ -9,7 +9,18 @@ from .completion import offering
 from .formats import format_of
 from .guard import guarded
 
-NAMES = ("jury", "overconfidence", "invariance", "risk", "ties", "failure", "error-gap", "independence", "cost")
+NAMES = (
+    "jury",
+    "overconfidence",
+    "invariance",
+    "risk",
+    "ties",
+    "failure",
+    "error-gap",
+    "independence",
+    "context",
+    "cost",
+)
 FORMATS = ("md", "latex", "csv", "json")
 ENDINGS = {".md": "md", ".markdown": "md", ".tex": "latex", ".csv": "csv", ".json": "json"}
 
@@ -23,8 +34,8 @@ HELP = """The paper's analyses from runs: a table with n, seeds and intervals, a
 
   viewvote study invariance runs/imagenet-a-*-tpt-* --by entropy
 
-Overconfidence, ties, failure and error-gap read any run of zero with all its views. Jury, risk and independence need
-`viewvote eval --detail`; invariance needs `--method tpt --set record_marginal=True`; cost runs the specs again.
+Overconfidence, ties, failure and error-gap read any run of zero with all its views. Jury, risk, independence and context
+need `viewvote eval --detail`; invariance needs `--method tpt --set record_marginal=True`; cost runs the specs again.
 """
 
 

@@ -18,6 +18,7 @@ STUDIES: Registry[Callable[..., Finding]] = Registry(
             "failure": "App. F: accuracy on source and augmented images, and the most confident views",
             "error-gap": "App. G: error gap, improvement and Spearman's coefficient over datasets",
             "independence": "App. H: agreement and error correlation of views against their overlap",
+            "context": "other photos as context: zero-shot's gain by mix and by the number of photos",
             "cost": "Table 3: seconds and peak memory of several methods in one interleaved run",
         }.items()
     },
