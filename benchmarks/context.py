@@ -21,7 +21,7 @@ from training.eval_sets import SETS, Benchmark, data_folder, load_benchmark
 from viewvote import load_encoder
 from viewvote.context.mix import effective_labels, expected_labels
 from viewvote.context.pull import leak_pull, mean_pull, others_pull, softmax, transport_pull
-from viewvote.context.rule import FULL, LEAST_PHOTOS, REST, SHARE, UNIFORM
+from viewvote.context.rule import DOUBT, FULL, LEAST_PHOTOS, REST, UNIFORM, estimate
 from viewvote.encoders import Encoder
 from viewvote.encoders.likeness import label_likeness
 from viewvote.encoders.text_head import build_text_head
@@ -103,36 +103,49 @@ def measure(one: Scored, *, each: int) -> list[dict[str, object]]:
             offsets = share * pulls[pull] if share else np.zeros(source.shape[1])
             key = f"{pull} {share or 0}"
             row |= {f"{key} {name}": hits for name, hits in right(one, chosen, offsets, free).items()}
+        ruled = estimate(one.logits[chosen, 0])
+        row |= {f"shipped {name}": hits for name, hits in right(one, chosen, ruled.offsets, free).items()}
+        row["share"] = ruled.share
         rows.append(row)
     return rows
 
 
 @dataclass(frozen=True)
 class Policy:
-    """A pull, the share of it for a varied folder, and between which parts of the expected labels the share grows."""
+    """How much of which pull: `share` of it, or by the rule with these constants; no constants is what ships.
 
-    pull: str
-    share: float
-    uniform: float
-    full: float
+    uniform, full  between which parts of the expected labels the share grows from 0
+    doubt          it is n / (n + doubt) for a varied folder of n photos
+    """
+
+    pull: str = "shipped"
+    share: float = 1.0
+    uniform: float = 0.0
+    full: float = 0.0
+    doubt: float = 0.0
 
     def key(self, row: Mapping[str, object]) -> str:
-        """The measured share next to the one for a folder; `varied` is the part of the expected labels that it shows."""
-        if self.full and int(str(row["n"])) < LEAST_PHOTOS:
-            return "none 0"
-        varied = float(str(row["varied"]))
-        ramp = 1.0 if self.full == 0 else min(1.0, max(0.0, (varied - self.uniform) / (self.full - self.uniform)))
-        share = min((0.0, *SHARES), key=lambda one: abs(one - ramp * self.share))
+        """What was measured of a folder that is nearest to it."""
+        if self.pull == "shipped":
+            return "shipped"
+        share, n = self.share, int(str(row["n"]))
+        if self.full:
+            varied = (float(str(row["varied"])) - self.uniform) / (self.full - self.uniform)
+            share *= min(1.0, max(0.0, varied)) * n / (n + self.doubt) if n >= LEAST_PHOTOS else 0
+        share = min((0.0, *SHARES), key=lambda one: abs(one - share))
         return f"{self.pull} {share}" if share else "none 0"
 
 
-SHIPPED = Policy("rule", SHARE, UNIFORM, FULL)
-EDGES = (0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
+SHIPPED = Policy()
+EDGES = (0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
 WIDTH = 0.3
 GRID = [
-    Policy("rule", share, low, high) for share, low, high in product(SHARES, EDGES, EDGES) if low < high <= low + WIDTH
+    Policy("rule", share, low, high, doubt)
+    for share, low, high, doubt in product((0.75, 1.0), EDGES, EDGES, (0, 20, 40, 80))
+    if low < high <= low + WIDTH
 ]
-FIXED = [Policy(pull, share, 0, 0) for pull, share in SETTINGS]
+assert Policy("rule", 1.0, UNIFORM, FULL, DOUBT) in GRID
+FIXED = [Policy(pull, share) for pull, share in SETTINGS]
 
 
 @dataclass(frozen=True)
@@ -220,8 +233,7 @@ def report(measured: dict[str, list[dict[str, object]]]) -> str:
             for mix in MIXES:
                 here = [row for row in rows if row["set"] == name and row["mix"] == mix]
                 gains = "; ".join(f"{value:+.1f}" for value in table.gains[mix][i])
-                shares = [SHIPPED.key(row).split()[1] for row in here]
-                share = np.mean([float(one) for one in shares])
+                share = np.mean([float(str(one["share"])) for one in here])
                 tests = "; ".join(_paired(here[0], method) for method in METHODS_SHOWN) if mix == "balanced" else ""
                 n = f"{len(here)} x {np.mean([int(str(row['n'])) for row in here]):.0f}"
                 lines.append(f"| {model} | {name} | {n} | {mix} | {share:.2f} | {gains} | {tests} |")

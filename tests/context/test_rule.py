@@ -7,7 +7,7 @@ from tests.context.test_pull import folder
 from viewvote.context.advice import advice_of
 from viewvote.context.mix import expected_labels
 from viewvote.context.pull import leak_pull, mean_pull, softmax, transport_pull
-from viewvote.context.rule import FULL, LEAST_PHOTOS, MEAN_SHARE, REST, SHARE, UNIFORM, estimate
+from viewvote.context.rule import DOUBT, FULL, LEAST_PHOTOS, MEAN_SHARE, REST, UNIFORM, estimate
 from viewvote.errors import UsageError
 
 BIAS = [1.2, 0, 0, 0, 0]
@@ -24,11 +24,13 @@ def pull_of(logits):
     return leaked + REST * transport_pull(rows - leaked, np.ones(rows.shape[1]))
 
 
-def test_a_varied_folder_loses_the_same_part_of_its_pull():
-    logits = photos([30] * 5)
+@pytest.mark.parametrize("each", [4, 30, 300])
+def test_a_varied_folder_loses_the_more_of_its_pull_the_more_photos_it_has(each):
+    logits = photos([each] * 5)
     found = estimate(logits)
-    assert (found.share, found.note) == (SHARE, None)
-    assert found.offsets == pytest.approx(SHARE * pull_of(logits), abs=1e-5)
+    assert found.note is None
+    assert found.share == pytest.approx(5 * each / (5 * each + DOUBT))
+    assert found.offsets == pytest.approx(found.share * pull_of(logits), abs=1e-5)
     assert found.offsets.argmax() == 0
 
 
@@ -44,9 +46,10 @@ def test_between_both_the_share_grows_evenly_with_the_labels_shown():
     found = estimate(logits)
     varied = found.effective / expected_labels(110, 5)
     assert UNIFORM < varied < FULL
-    assert found.share == pytest.approx(SHARE * (varied - UNIFORM) / (FULL - UNIFORM))
+    between = (varied - UNIFORM) / (FULL - UNIFORM)
+    assert found.share == pytest.approx(between * 110 / (110 + DOUBT))
     assert found.offsets == pytest.approx(found.share * pull_of(logits), abs=1e-5)
-    assert f"{found.share / SHARE:.0%} of it used" in found.note
+    assert found.note == f"context: {found.effective:.0f} of 5 labels fill this folder; {between:.0%} of it used"
 
 
 @pytest.mark.parametrize("n", [0, 1, LEAST_PHOTOS - 1])

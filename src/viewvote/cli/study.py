@@ -34,8 +34,9 @@ HELP = """The paper's analyses from runs: a table with n, seeds and intervals, a
 
   viewvote study invariance runs/imagenet-a-*-tpt-* --by entropy
 
-Overconfidence, ties, failure and error-gap read any run of zero with all its views. Jury, risk, independence and context
-need `viewvote eval --detail`; invariance needs `--method tpt --set record_marginal=True`; cost runs the specs again.
+Overconfidence, ties, failure and error-gap read any run of zero with all its views. Jury, risk, independence and
+context need `viewvote eval --detail`; invariance needs `--method tpt --set record_marginal=True`; cost runs the specs
+again.
 """
 
 

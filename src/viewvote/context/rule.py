@@ -17,8 +17,8 @@ VARIED = "varied"
 LEAST_PHOTOS = 8
 """Fewer show nothing."""
 
-SHARE = 0.75
-"""The part of a folder's pull that is taken off where it is varied."""
+DOUBT = 40
+"""The pull of n photos is taken off by n / (n + 40) where the folder is varied: of few it is half chance."""
 
 REST = 0.3
 """The part of what then still parts the mean probabilities from a balanced mix that counts as pull too."""
@@ -79,12 +79,13 @@ def checked_shares(shares: Sequence[float], n_labels: int) -> Float64:
 def _by_rule(pull: Float64, *, n: int, effective: float) -> Estimate:
     """The estimate for a folder of which nothing is known."""
     n_labels = len(pull)
-    varied = effective / expected_labels(n, n_labels)
-    share = SHARE * min(1.0, max(0.0, (varied - UNIFORM) / (FULL - UNIFORM)))
+    shown = effective / expected_labels(n, n_labels)
+    varied = min(1.0, max(0.0, (shown - UNIFORM) / (FULL - UNIFORM)))
     note = None
-    if share < SHARE:
-        verb = "not used" if share == 0 else f"{share / SHARE:.0%} of it used"
+    if varied < 1:
+        verb = "not used" if varied == 0 else f"{varied:.0%} of it used"
         note = f"context: {effective:.0f} of {n_labels} labels fill this folder; {verb}"
+    share = varied * n / (n + DOUBT)
     return Estimate(_single(share * pull), n, effective, share, "leaks", note)
 
 
