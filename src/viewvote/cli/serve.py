@@ -38,6 +38,9 @@ def serve(
     templates: Annotated[
         str | None, typer.Option(help="Template set of requests that name none.", autocompletion=offer_templates)
     ] = None,
+    context: Annotated[
+        Path | None, typer.Option(help="A file of `viewvote context`, for requests with its labels and templates.")
+    ] = None,
     teacher: Annotated[
         str | None, typer.Option(help="A stronger model that votes on the kept views.", autocompletion=offer_models)
     ] = None,
@@ -78,6 +81,7 @@ def serve(
         method=method,
         views=n_views,
         templates=templates,
+        context=None if context is None else str(context.resolve()),
         host=host,
         port=port,
         api_keys=() if api_key_file is None else read_keys(api_key_file),

@@ -4,14 +4,18 @@ import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..classify.classifier import Classifier
+from ..classify.gather import checked_context
+from ..context.file import read_context
 from ..encoders import Encoder, load_encoder
 from ..errors import UsageError
 from ..images.photo import ImageLimits
+from ..methods import TrainingFreeMethod
 from ..methods.settings import build_method
 from ..stopping.options import asked_views
 from .engine import Engine
@@ -30,6 +34,7 @@ class Service:
         self.teacher = teacher
         if teacher is None and settings.teacher is not None:
             self.teacher = load_encoder(settings.teacher)
+        self.context = None if settings.context is None else read_context(Path(settings.context))
         self.heads = HeadCache(max_bytes=settings.head_bytes, max_texts=settings.limits.texts)
         self.features = FeatureCache(self.encoder, max_bytes=settings.feature_bytes)
         self.engine = Engine(self.encoder, self.features, max_queue=settings.max_queue, max_views=settings.limits.views)
@@ -52,15 +57,28 @@ class Service:
         """The classifier that the options ask for; texts not met before are encoded on a thread of their own."""
         arguments = self._arguments(options)
         try:
-            return Classifier(self.encoder, **arguments, build_head=self.heads.recall)
+            return self._in_context(Classifier(self.encoder, **arguments, build_head=self.heads.recall))
         except HeadUnknownError:
             build = partial(Classifier, self.encoder, **arguments, build_head=self.heads.build)
-            return await asyncio.get_running_loop().run_in_executor(self._texts, build)
+            return self._in_context(await asyncio.get_running_loop().run_in_executor(self._texts, build))
+
+    def _in_context(self, classifier: Classifier) -> Classifier:
+        """The classifier with the service's context, where that is of its labels, templates and models."""
+        context = self.context
+        if context is None or classifier.labels_digest != context.labels:
+            return classifier
+        if (context.teacher is None) is not (classifier.teacher is None):
+            return classifier
+        return classifier.in_context(context) if isinstance(classifier.method, TrainingFreeMethod) else classifier
 
     def _warm_up(self) -> None:
         """Check the defaults, encode the default labels, and run the model once."""
         defaults = self._arguments(Options(labels=list(self.settings.labels or ("anything",))))
-        Classifier(self.encoder, **defaults, build_head=self.heads.preload)
+        own = Classifier(self.encoder, **defaults, build_head=self.heads.preload)
+        if self.context is not None:
+            if self.settings.labels is None:
+                raise UsageError("--context is of certain labels: name them with --labels or --labels-file.")
+            checked_context(self.context, own)
         side = self.encoder.image_spec.size
         self.encoder.encode_images(np.zeros((2, side, side, 3), dtype=np.uint8))
 

@@ -39,6 +39,7 @@ class Limits:
 class Settings:
     """How a service is set up; `labels`, `method`, `views` and `templates` are for requests that bring none.
 
+    context        a file of `viewvote context`: requests with its labels and templates are answered with it
     max_queue      images accepted and not yet answered
     timeout        seconds from a request's admission to its answer
     body_seconds   seconds within which the body of a request must arrive
@@ -52,6 +53,7 @@ class Settings:
     method: str = "anchored"
     views: int | str = "auto"
     templates: str | None = None
+    context: str | None = None
     host: str = "127.0.0.1"
     port: int = 8008
     api_keys: tuple[str, ...] = field(default=(), repr=False)
