@@ -340,7 +340,7 @@ class Prediction:
         if self.notes:
             out["notes"] = list(self.notes)
         if self.context is not None:
-            out["context"] = self.context.to_summary(names if trace else None)
+            out["context"] = self.context.to_summary(names[: len(self.context.offsets)] if trace else None)
         if trace and self.trace is not None:
             out["trace"] = self.trace.to_dict()
         return out

@@ -199,3 +199,12 @@ def test_source_logits_come_in_order_with_errors_in_place(photos, tmp_path):
     (tmp_path / "broken.png").write_bytes(b"no picture")
     found = list(source_logits(classifier(), [photos[0], tmp_path / "broken.png", photos[1]]))
     assert [isinstance(one, SourceLogits) for one in found] == [True, False, True]
+
+
+def test_whether_any_label_is_there_is_asked_of_the_photo_alone(photos):
+    plain = classifier(none_of_these=True, multi_label=True)
+    found = plain.with_context(photos)
+    one, other = plain(photos[0]), found(photos[0])
+    assert other.each.probabilities.tolist() == one.each.probabilities.tolist()
+    assert other.probabilities[-1] == pytest.approx(one.probabilities[-1], abs=1e-6)
+    assert list(other.to_dict(trace=True)["context"]["taken_off"]) == LABELS

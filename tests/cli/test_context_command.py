@@ -43,6 +43,18 @@ def test_a_file_and_self_are_the_same_context(folder, tmp_path):
     assert "off 'red'" in by_self.stderr.decode()
 
 
+def test_a_context_of_class_vectors_is_of_those_vectors(folder, tmp_path):
+    np.save(tmp_path / "head.npy", np.eye(3, dtype=np.float32))
+    head = ["--text-head", tmp_path / "head.npy"]
+    made = viewvote("context", folder, *LABELS, *MODEL, *head, "--out", tmp_path / "c.json")
+    assert made.returncode == 0, made.stderr
+    asked = ["classify", folder, *LABELS, *TOY, "--method", "zero", "--context", tmp_path / "c.json"]
+    assert viewvote(*asked, *head).returncode == 0
+    other = viewvote(*asked)
+    assert other.returncode == 2
+    assert b"other labels or templates" in other.stderr
+
+
 def test_a_file_is_not_replaced_unasked(folder, tmp_path):
     out = tmp_path / "c.json"
     out.write_text("mine")

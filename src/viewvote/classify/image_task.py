@@ -163,7 +163,7 @@ class ImageTask:
         return setup.presence.added_to(
             prediction,
             features=self.features,
-            logits=views.logits,
+            logits=views.logits if views.offsets is None else views.logits + views.offsets,  # asked of the photo alone
             encoder=setup.model.encoder,
             abstain_below=setup.abstain_below,
         )

@@ -33,6 +33,7 @@ def write_context_of(asked: ContextOptions) -> int:
     classifier = Classifier(
         asked.model,
         labels=read_labels(asked.labels, asked.labels_file),
+        method="zero",  # decides nothing here, and asks for nothing but logits
         templates=asked.templates,
         teacher=asked.teacher,
         text_head=asked.text_head,
