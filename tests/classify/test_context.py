@@ -80,7 +80,7 @@ def test_without_being_asked_no_photo_depends_on_another(photos):
 def test_every_training_free_method_decides_on_logits_less_the_offsets(photos, name):
     found = classifier(method=name).with_context(photos)
     for one in photos[:6]:
-        sample = found.prepare(one)
+        sample = found.prepare(one, first=found.method.views_used(8))
         features = ToyEncoder().encode_images(sample.pixels)
         views = ViewLogits(
             8.0 * features - found.context.offsets,  # the texts of red, green and blue are the axes
@@ -208,3 +208,38 @@ def test_whether_any_label_is_there_is_asked_of_the_photo_alone(photos):
     assert other.each.probabilities.tolist() == one.each.probabilities.tolist()
     assert other.probabilities[-1] == pytest.approx(one.probabilities[-1], abs=1e-6)
     assert list(other.to_dict(trace=True)["context"]["taken_off"]) == LABELS
+
+
+class Counting(ToyEncoder):
+    """A toy that counts the views it encodes."""
+
+    def __init__(self):
+        super().__init__(logit_scale=8.0)
+        self.count = 0
+
+    def encode_images(self, views):
+        self.count += len(views)
+        return super().encode_images(views)
+
+
+@pytest.mark.parametrize("settings", [{"method": "zero-shot"}, {"method": "zero", "n_views": "adaptive"}])
+def test_source_views_of_the_context_are_not_encoded_again_and_answers_are_the_same_bits(photos, settings):
+    encoder = Counting()
+    found = Classifier(encoder, labels=LABELS, **settings).with_context(photos)
+    assert encoder.count == len(photos)
+    answers = list(found.predict_many([*photos, tinted(1, seed=9)[0]]))
+    looked = sum(one.views_used for one in answers)
+    assert encoder.count == looked  # every view once, in the pass or for the vote
+    afresh = Classifier(Counting(), labels=LABELS, context=found.context, **settings)
+    for one, other in zip(answers, afresh.predict_many([*photos, tinted(1, seed=9)[0]]), strict=True):
+        assert one.scores.tobytes() == other.scores.tobytes()
+        assert (one.probability, one.views_used, one.stop) == (other.probability, other.views_used, other.stop)
+
+
+def test_a_cascade_and_a_full_budget_encode_what_they_look_at(photos):
+    for settings in ({"teacher": Contrary(), "n_views": "adaptive", "method": "zero"}, {"n_views": 8}):
+        found = Classifier(ToyEncoder(), labels=LABELS, **settings)
+        with_sources = found.with_context(photos)
+        without = found.in_context(with_sources.context)
+        for one in photos[:5]:
+            assert with_sources(one).scores.tobytes() == without(one).scores.tobytes()

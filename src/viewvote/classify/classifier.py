@@ -162,6 +162,7 @@ class Classifier:
         own_vectors = None if text_head is None else self.text_head.features
         self.labels_digest = digest_of(self.labels, self.templates, features=own_vectors)
         self.context = checked_context(context, self)
+        self._sources: Mapping[str, Float32] = {}
 
     def reset(self) -> None:
         """Forget the images before: what a streaming method has learned, and RLCF's momentum. Others never learn."""
@@ -208,19 +209,27 @@ class Classifier:
         `images`. `mix` is None where nothing is known of the folder (a rule then takes off less, or nothing, where few
         labels fill it), "varied" where no label does, or the share of each label.
         """
-        return self.in_context(gather_context(self, images, mix=mix))
+        gathered = gather_context(self, images, mix=mix)
+        return self.in_context(gathered.context, sources=gathered.sources)
 
-    def in_context(self, context: Context | str | Path | None) -> "Classifier":
-        """The same classifier with a context that was made before; None is without any."""
+    def in_context(
+        self, context: Context | str | Path | None, *, sources: Mapping[str, Float32] | None = None
+    ) -> "Classifier":
+        """The same classifier with a context that was made before; None is without any.
+
+        `sources` are features (1, dim) of source views by the photos' keys (`Gathered`): they are not encoded again.
+        """
         found = copy(self)
         found.context = checked_context(context, self)
+        found._sources = sources or {}
         found.reset()
         return found
 
     def fit(self, images: Iterable[ImageSource | Keyed], y: object = None) -> "Classifier":
         """Take unlabelled photos as context, as `with_context` does, in place; `y` is ignored (scikit-learn's fit)."""
         del y
-        self.context = gather_context(self, images)
+        gathered = gather_context(self, images)
+        self.context, self._sources = gathered.context, gathered.sources
         return self
 
     def __call__(self, image: ImageSource | Keyed) -> Prediction:
@@ -309,10 +318,11 @@ class Classifier:
         )
 
     def prepare(self, image: ImageSource | Keyed, *, first: int | None = None) -> Sample:
-        """An image read, and its `first` views drawn (None: those of the first round, 0: none yet)."""
+        """An image read, its `first` views drawn (None: those of the first round, unless known; 0: none yet)."""
         keyed = image if isinstance(image, Keyed) else Keyed(image, key=None)
         drawer = self.encoder
-        return prepare(
+        known = first is None and self._knows_sources
+        sample = prepare(
             keyed.image,
             self.encoder.image_spec,
             n_views=self.method.views_used(self.n_views),
@@ -321,9 +331,19 @@ class Classifier:
             key=keyed.key,
             limits=self.limits,
             augment=self.augment,
-            first=self.round_ends[0] if first is None else first,
+            first=0 if known else self.round_ends[0] if first is None else first,
             draw_views=drawer.draw_views if isinstance(drawer, DrawsViews) and drawer.draws_views else None,
         )
+        if known:
+            sample.source = self._sources.get(sample.photo.key)
+            if sample.source is None:
+                sample.draw(0, 1)
+        return sample
+
+    @property
+    def _knows_sources(self) -> bool:
+        """Whether photos of the context need not be encoded for a first round, that of the source view alone."""
+        return bool(self._sources) and self.round_ends[0] == 1 and self.teacher is None
 
     def setup(self) -> Setup:
         """What the classifier knows apart from the images."""
@@ -360,8 +380,15 @@ class Classifier:
     ) -> Iterator[Prediction | ViewvoteError]:
         """The predictions of prepared samples, in order; the error of one does not stop the others."""
         ends, setup = self.round_ends, self.setup()
+
+        def started(sample: Sample) -> ImageTask:
+            task = ImageTask(sample, setup, ends=ends)
+            if sample.source is not None and ends[0] == 1:
+                task.receive(sample.source, 0.0)
+            return task
+
         tasks: Iterator[ImageTask | Settled[Prediction | ViewvoteError]] = (
-            ImageTask(one, setup, ends=ends) if isinstance(one, Sample) else Settled(one) for one in samples
+            started(one) if isinstance(one, Sample) else Settled(one) for one in samples
         )
         scheduler: Scheduler[Prediction | ViewvoteError] = Scheduler(
             encode_units(self.encoder), batch_views=batch_views, block=self.encoder.block_views or ends[-1]

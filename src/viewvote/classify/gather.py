@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,12 +28,18 @@ if TYPE_CHECKING:
     from .classifier import Classifier
 
 
+MOST_SOURCES = 10_000
+"""Photos whose source view need not be encoded again for their vote."""
+
+
 @dataclass(frozen=True)
 class SourceLogits:
-    """A photo's logits (labels,) on its source view; in a cascade also the teacher's."""
+    """A photo's logits (labels,) on its source view, in a cascade also the teacher's; its key, and the feature."""
 
     student: Float32
-    teacher: Float32 | None = None
+    teacher: Float32 | None
+    key: str
+    features: Float32  # (1, dim)
 
 
 class SourceTask:
@@ -52,7 +58,9 @@ class SourceTask:
         """Answer with the logits."""
         del seconds
         try:
-            self.answer = SourceLogits(_row(self._model.logits(features)), self._taught())
+            self.answer = SourceLogits(
+                _row(self._model.logits(features)), self._taught(), self._sample.photo.key, features
+            )
         except NonFiniteError as error:  # of this photo alone
             self.answer = error
 
@@ -63,9 +71,17 @@ class SourceTask:
         return _row(self._teacher.logits(self._teacher.encoder.encode_images(pixels)))
 
 
+@dataclass(frozen=True)
+class Gathered:
+    """A context, and the features (1, dim) of the source views that it was made from, by the photos' keys."""
+
+    context: Context
+    sources: Mapping[str, Float32]
+
+
 def gather_context(
     classifier: Classifier, images: Iterable[ImageSource | Keyed], *, mix: Sequence[float] | str | None = None
-) -> Context:
+) -> Gathered:
     """What these photos take off the labels' logits; those that cannot be read are left out."""
     found = (one for one in source_logits(classifier, images) if isinstance(one, SourceLogits))
     return context_from(found, classifier, mix=mix)
@@ -73,15 +89,17 @@ def gather_context(
 
 def context_from(
     photos: Iterable[SourceLogits], classifier: Classifier, *, mix: Sequence[float] | str | None = None
-) -> Context:
+) -> Gathered:
     """The context in the logits of photos, whatever their order."""
-    student, taught = LogitSample(), LogitSample()
+    student, taught, sources = LogitSample(), LogitSample(), dict[str, Float32]()
     for one in photos:
         student.add(one.student)
+        if len(sources) < MOST_SOURCES:
+            sources[one.key] = one.features
         if one.teacher is not None:
             taught.add(one.teacher)
     teacher = None if classifier.teacher is None else _context_of(taught, classifier, classifier.teacher, mix=mix)
-    return replace(_context_of(student, classifier, classifier.encoder, mix=mix), teacher=teacher)
+    return Gathered(replace(_context_of(student, classifier, classifier.encoder, mix=mix), teacher=teacher), sources)
 
 
 def source_logits(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..classify.classifier import Classifier
-from ..classify.gather import SourceLogits, context_from, source_logits
+from ..classify.gather import Gathered, SourceLogits, context_from, source_logits
 from ..context import Context
 from ..context.advice import advice_of
 from ..context.file import read_context, write_context
@@ -42,9 +42,9 @@ def write_context_of(asked: ContextOptions) -> int:
     found, failed = gathered(classifier, paths, mix=asked.context_mix, quiet=asked.quiet)
     for error in failed:
         complain(str(error))
-    write_context(found, asked.out)
+    write_context(found.context, asked.out)
     if not asked.quiet:
-        complain(f"{summary_of(found, classifier.labels)} Written to {asked.out}.")
+        complain(f"{summary_of(found.context, classifier.labels)} Written to {asked.out}.")
     return 1 if failed else 0
 
 
@@ -76,13 +76,13 @@ def with_asked_context(
         return classifier.in_context(read_context(kept))
     found, _ = gathered(classifier, paths, mix=mix, quiet=quiet)
     if kept is not None:
-        write_context(found, kept)
-    return classifier.in_context(found)
+        write_context(found.context, kept)
+    return classifier.in_context(found.context, sources=found.sources)
 
 
 def gathered(
     classifier: Classifier, paths: Sequence[str], *, mix: str | None, quiet: bool
-) -> tuple[Context, list[ViewvoteError]]:
+) -> tuple[Gathered, list[ViewvoteError]]:
     """The context of these photos, and why some of them could not be used."""
     if STDIN in paths:
         raise UsageError("a context needs files; standard input can be read only once.")

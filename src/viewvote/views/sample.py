@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from PIL import Image
 
-from ..arrays import UInt8
+from ..arrays import Float32, UInt8
 from ..images.photo import ImageLimits, ImageSource, Photo, open_photo
 from ..images.spec import ImageSpec
 from ..registry import unknown_name
@@ -37,7 +37,8 @@ class Sample:
 
     Views are drawn when they are asked for, from a photo that is decoded once, no coarser than the finest view needs:
     the first views have the same pixels however many follow. `draw_ahead` starts on the next ones and returns at once.
-    `known` is how many of the first views need not be drawn, because their features are known from another time.
+    `known` is how many of the first views need not be drawn, because their features are known from another time, and
+    `source` the feature (1, dim) of the source view where it is.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Sample:
         self._ahead: Drawing | None = None
         self._started = 0  # views drawn or being drawn
         self.known = 0
+        self.source: Float32 | None = None
 
     @property
     def pixels(self) -> UInt8:
