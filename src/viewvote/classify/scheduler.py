@@ -153,6 +153,12 @@ class Scheduler(Generic[Answer]):
                 self._refills.extend(self._units(request.task))
 
 
+def receive_known(task: Task[object], known: Float32) -> None:
+    """Let a task have the features of its first views that are known from another time, round by round."""
+    while task.answer is None and task.wanted.stop <= len(known):
+        task.receive(known[task.wanted.start : task.wanted.stop], 0.0)
+
+
 def encode_units(encoder: Encoder) -> Callable[[Sequence[UInt8]], list[Float32]]:
     """A function from units of views to their features, in as few calls as keep the features of each unit.
 

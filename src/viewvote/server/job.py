@@ -11,6 +11,7 @@ import numpy as np
 from ..arrays import Float32, UInt8
 from ..classify.classifier import Classifier
 from ..classify.image_task import ImageTask
+from ..classify.scheduler import receive_known
 from ..errors import UnreadableImageError, ViewvoteError
 from ..prediction import Prediction
 from ..stopping.rules import STEP, aligned_rounds
@@ -132,10 +133,9 @@ class Job:
         sample = clf.prepare(Keyed(_readable(self.upload), key=key[0]), first=0 if len(known) else ends[0])
         sample.known = len(known)
         self.size = sample.photo.size
-        self._task = task = clf.task(sample, ends=ends)
+        self._task = clf.task(sample, ends=ends)
         self._keep_rows = (lambda rows: features.keep(key, rows)) if features.on else None
-        while self._outcome is None and task.wanted.stop <= len(known):
-            self.receive(known[task.wanted.start : task.wanted.stop], 0.0)
+        receive_known(self, known)
 
     def _ends(self) -> tuple[int, ...]:
         """The rounds: the classifier's own, or every eight views where somebody watches and no rule asks for others.
