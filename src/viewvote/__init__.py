@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .classify.classifier import Classifier
+    from .classify.feature_files import open_features
+    from .classify.features import Features
     from .classify.pipeline import pipeline
     from .datasets import register_dataset
     from .encoders import BaseEncoder, Encoder, LoadOptions, load_encoder, register_encoder
@@ -38,6 +40,7 @@ __all__ = [
     "CheckpointError",
     "Classifier",
     "Encoder",
+    "Features",
     "ImageError",
     "ImageLimits",
     "ImageSpec",
@@ -57,6 +60,7 @@ __all__ = [
     "ViewTrace",
     "ViewvoteError",
     "load_encoder",
+    "open_features",
     "pipeline",
     "register_dataset",
     "register_encoder",
@@ -69,6 +73,7 @@ _HOMES = {
     "Box": ".prediction",
     "Classifier": ".classify.classifier",
     "Encoder": ".encoders",
+    "Features": ".classify.features",
     "ImageLimits": ".images.photo",
     "ImageSpec": ".images.spec",
     "LoadOptions": ".encoders",
@@ -77,6 +82,7 @@ _HOMES = {
     "Trace": ".prediction",
     "ViewTrace": ".prediction",
     "load_encoder": ".encoders",
+    "open_features": ".classify.feature_files",
     "pipeline": ".classify.pipeline",
     "register_dataset": ".datasets",
     "register_encoder": ".encoders",

@@ -1,8 +1,9 @@
 """Classifier: the drop-in object most users meet. It augments, predicts, keeps the confident views and votes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from ..arrays import Float32
 from ..checks import checked_share, checked_whole
 from ..encoders import Encoder, LoadOptions, load_encoder
-from ..encoders.base import DrawsViews, checked_encoder
+from ..encoders.base import checked_encoder
 from ..encoders.batch_size import fastest_batch
 from ..encoders.text_head import BuildHead, TextHead, build_text_head
 from ..errors import UsageError, ViewvoteError
@@ -22,15 +23,21 @@ from ..prediction import NONE_OF_THESE, Prediction
 from ..probability import ProbabilityFit
 from ..registry import unknown_name
 from ..stopping.options import Views, checked_budget, checked_stop, settled_views
-from ..views.sample import Augment, Keyed, Sample, checked_augment, prepare
+from ..views.sample import Augment, Keyed, Sample, checked_augment
 from .calibration import probability_fit
 from .each_label import Thresholds
 from .image_task import ImageTask, round_ends
 from .options import checked_images, checked_method
 from .prefetch import PREPARING, prepare_ahead
 from .presence import asked_presence
+from .progress import Progress, counted
 from .scheduler import Scheduler, Settled, encode_units
+from .score import share_right
 from .setup import LabelledModel, Setup, start_decider
+from .view_plan import ViewPlan
+
+if TYPE_CHECKING:
+    from .features import Features
 
 
 class Classifier:
@@ -199,12 +206,22 @@ class Classifier:
 
     @overload
     def predict_many(
-        self, images: Iterable[ImageSource | Keyed], *, batch_views: int | None = ..., on_error: Literal["raise"] = ...
+        self,
+        images: Iterable[ImageSource | Keyed],
+        *,
+        batch_views: int | None = ...,
+        on_error: Literal["raise"] = ...,
+        progress: Progress | None = ...,
     ) -> Iterator[Prediction]: ...
 
     @overload
     def predict_many(
-        self, images: Iterable[ImageSource | Keyed], *, batch_views: int | None = ..., on_error: Literal["return"]
+        self,
+        images: Iterable[ImageSource | Keyed],
+        *,
+        batch_views: int | None = ...,
+        on_error: Literal["return"],
+        progress: Progress | None = ...,
     ) -> Iterator[Prediction | ViewvoteError]: ...
 
     def predict_many(
@@ -213,6 +230,7 @@ class Classifier:
         *,
         batch_views: int | None = None,
         on_error: Literal["raise", "return"] = "raise",
+        progress: Progress | None = None,
     ) -> Iterator[Prediction | ViewvoteError]:
         """Predictions in the order of `images` (any iterable), the same as one at a time, but faster.
 
@@ -221,13 +239,15 @@ class Classifier:
         under way never fill more than two batches and a few. Which views are computed together does not depend on the
         other images (`block_views`), so predictions equal those of single images to the last bit for every encoder of
         this package, and a stream may be taken up anywhere. With on_error="return" an image that cannot be read or
-        decided yields its error in place.
+        decided yields its error in place. `progress(done, total)` is called after each image; total is None where
+        `images` has no length.
         """
         if on_error not in ("raise", "return"):
             raise unknown_name("on_error", on_error, ["raise", "return"])
         if batch_views is not None:
             batch_views = checked_whole(batch_views, name="batch_views", least=1)
-        return self._stream(checked_images(images), batch_views=batch_views, on_error=on_error)
+        answers = self._stream(checked_images(images), batch_views=batch_views, on_error=on_error)
+        return counted(answers, progress, images=images)
 
     def _stream(
         self, images: Iterable[ImageSource | Keyed], *, batch_views: int | None, on_error: Literal["raise", "return"]
@@ -243,18 +263,70 @@ class Classifier:
                 raise result
             yield result
 
-    def predict(self, images: Iterable[ImageSource | Keyed]) -> NDArray[Any]:
+    def encode(
+        self,
+        images: Iterable[ImageSource | Keyed],
+        *,
+        out: str | Path | None = None,
+        resume: bool = False,
+        overwrite: bool = False,
+        batch_views: int | None = None,
+        on_error: Literal["raise", "skip"] = "raise",
+        progress: Progress | None = None,
+    ) -> "Features":
+        """The features of all `n_views` views of each image, from which `predict_features` answers.
+
+        In memory, or with `out` in that folder, written image by image and then mapped into memory: `resume` leaves
+        out the images that are there, `overwrite` starts anew. With on_error="skip" images that cannot be read are
+        left out, their errors in `Features.skipped`.
+        """
+        from .encode import encode  # few ask for it, and starting should be quick
+
+        return encode(
+            self.plan,
+            images,
+            out=None if out is None else Path(out),
+            resume=resume,
+            overwrite=overwrite,
+            batch_views=batch_views,
+            on_error=on_error,
+            progress=progress,
+        )
+
+    def predict_features(self, features: "Features", *, progress: Progress | None = None) -> Iterator[Prediction]:
+        """Predictions for encoded images, to the last bit those for the images, without looking at them again.
+
+        The classifier that encoded them may have had other labels, another method and another keep; model, seed and
+        augmentation are the same, and it looked at as many views or more. Tuning methods and teachers need the images.
+        """
+        from .recall import recall_each
+
+        return counted(recall_each(self, features.encoding, features), progress, images=features)
+
+    def predict(self, images: "Iterable[ImageSource | Keyed] | Features") -> NDArray[Any]:
         """The label of each image, as scikit-learn returns them; None where the classifier abstained."""
-        found = [prediction.label for prediction in self.predict_many(images)]
+        found = [prediction.label for prediction in self._predictions(images)]
         return np.array(found, dtype=object if None in found else None)
 
-    def predict_proba(self, images: Iterable[ImageSource | Keyed]) -> Float32:
+    def predict_proba(self, images: "Iterable[ImageSource | Keyed] | Features") -> Float32:
         """The probabilities (images, labels) in the order of `classes_`, calibrated.
 
         Each row sums to 1, except for zero-shot with a model that scores each label alone (SigLIP).
         """
-        rows = [prediction.probabilities for prediction in self.predict_many(images)]
+        rows = [prediction.probabilities for prediction in self._predictions(images)]
         return np.stack(rows) if rows else np.zeros((0, len(self.classes_)), dtype=np.float32)
+
+    def score(self, images: "Iterable[ImageSource | Keyed] | Features", labels: Iterable[str]) -> float:
+        """The share of images whose label is the one expected of them (`labels`, one for each), as scikit-learn has it.
+
+        An image without a label, where the classifier abstained, is not right.
+        """
+        return share_right(self._predictions(images), labels, known=self.labels)
+
+    def _predictions(self, images: "Iterable[ImageSource | Keyed] | Features") -> Iterator[Prediction]:
+        from .features import Features
+
+        return self.predict_features(images) if isinstance(images, Features) else self.predict_many(images)
 
     def _head_in(self, path: Path) -> TextHead:
         from ..encoders.head_file import open_head, read_head_file  # few ask for it, and starting should be quick
@@ -275,22 +347,15 @@ class Classifier:
             model, head, templates=self.templates, cache_dir=self.cache_dir, build_head=self.build_head
         )
 
+    @property
+    def plan(self) -> ViewPlan:
+        """Which views the classifier may look at."""
+        return ViewPlan(self.encoder, self.n_views, self.seed, self.augment, self.limits, self.cache_dir)
+
     def prepare(self, image: ImageSource | Keyed, *, first: int | None = None) -> Sample:
         """An image read, and its `first` views drawn (None: those of the first round, 0: none yet)."""
-        keyed = image if isinstance(image, Keyed) else Keyed(image, key=None)
-        drawer = self.encoder
-        return prepare(
-            keyed.image,
-            self.encoder.image_spec,
-            n_views=self.method.views_used(self.n_views),
-            seed=self.seed,
-            dataset=keyed.dataset,
-            key=keyed.key,
-            limits=self.limits,
-            augment=self.augment,
-            first=self.round_ends[0] if first is None else first,
-            draw_views=drawer.draw_views if isinstance(drawer, DrawsViews) and drawer.draws_views else None,
-        )
+        plan = replace(self.plan, n_views=self.method.views_used(self.n_views))
+        return plan.prepare(image, first=self.round_ends[0] if first is None else first)
 
     def setup(self) -> Setup:
         """What the classifier knows apart from the images."""

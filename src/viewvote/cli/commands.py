@@ -10,6 +10,7 @@ from . import (
     classify,
     datasets,
     doctor,
+    encode,
     evaluate,
     export,
     listing,
@@ -36,6 +37,7 @@ MODELS = "Models of your own"
 
 app.command(help=classify.HELP, rich_help_panel=CLASSIFY)(classify.classify)
 app.command(help=sort.HELP, rich_help_panel=CLASSIFY)(sort.sort)
+app.command(help=encode.HELP, rich_help_panel=CLASSIFY)(encode.encode)
 app.command(help=serve.HELP, rich_help_panel=CLASSIFY)(serve.serve)
 app.command(rich_help_panel=CLASSIFY)(listing.models)
 app.command(rich_help_panel=CLASSIFY)(listing.methods)
