@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .images.photo import ImageLimits
     from .images.spec import ImageSpec
     from .methods import register_method
+    from .pictures.explain import explain
     from .prediction import Box, Prediction, Trace, ViewTrace
     from .stopping import Adaptive
 
@@ -59,6 +60,7 @@ __all__ = [
     "UsageError",
     "ViewTrace",
     "ViewvoteError",
+    "explain",
     "load_encoder",
     "open_features",
     "pipeline",
@@ -81,6 +83,7 @@ _HOMES = {
     "ToyEncoder": ".encoders.toy",
     "Trace": ".prediction",
     "ViewTrace": ".prediction",
+    "explain": ".pictures.explain",
     "load_encoder": ".encoders",
     "open_features": ".classify.feature_files",
     "pipeline": ".classify.pipeline",

@@ -18,7 +18,7 @@ from ..errors import UsageError, ViewvoteError
 from ..images.photo import ImageLimits, ImageSource
 from ..labels.templates import resolve_templates
 from ..labels.texts import Labels, checked_texts
-from ..methods import Method, TuningMethod
+from ..methods import Method, TuningMethod, VotingMethod
 from ..prediction import NONE_OF_THESE, Prediction
 from ..probability import ProbabilityFit
 from ..registry import unknown_name
@@ -27,7 +27,8 @@ from ..views.sample import Augment, Keyed, Sample, checked_augment
 from .calibration import probability_fit
 from .each_label import Thresholds
 from .image_task import ImageTask, round_ends
-from .options import checked_images, checked_method
+from .objects import shortened, weakly
+from .options import checked_image, checked_images, checked_method
 from .prefetch import PREPARING, prepare_ahead
 from .presence import asked_presence
 from .progress import Progress, counted
@@ -161,6 +162,13 @@ class Classifier:
             build_head=build_head,
         )
 
+    def __repr__(self) -> str:
+        shown = [f"labels={shortened(self.labels)}", f"method={self.method.name!r}"]
+        shown += [f"keep={self.method.keep}"] if isinstance(self.method, VotingMethod) else []
+        shown.append(f"n_views={self._views_asked!r}")
+        shown += [f"teacher={self.teacher.model_id!r}"] if self.teacher is not None else []
+        return f"Classifier({self.encoder.model_id!r}, {', '.join(shown)})"
+
     def reset(self) -> None:
         """Forget the images before: what a streaming method has learned, and RLCF's momentum. Others never learn."""
         self._decider = start_decider(self.method)
@@ -198,11 +206,14 @@ class Classifier:
         )
 
     def __call__(self, image: ImageSource | Keyed) -> Prediction:
-        """The prediction for one image: a path, bytes, a file object, a PIL image or an array."""
-        (result,) = self._answers([self.prepare(image)], batch_views=self.n_views)
+        """The prediction for one image: a path, bytes, a file object, a PIL image, an array or a tensor of torch.
+
+        The last, (channels, height, width), and arrays are uint8 or floats in [0, 1].
+        """
+        (result,) = self._answers([self.prepare(checked_image(image))], batch_views=self.n_views)
         if isinstance(result, ViewvoteError):
             raise result
-        return result
+        return replace(result, source=weakly(image))
 
     @overload
     def predict_many(
