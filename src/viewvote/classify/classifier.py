@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -13,9 +14,11 @@ from ..checks import checked_share, checked_whole
 from ..encoders import Encoder, LoadOptions, load_encoder
 from ..encoders.base import checked_encoder
 from ..encoders.batch_size import fastest_batch
+from ..encoders.reopening import close
 from ..encoders.text_head import BuildHead, TextHead, build_text_head
 from ..errors import UsageError, ViewvoteError
 from ..images.photo import ImageLimits, ImageSource
+from ..images.urls import SECONDS, checked_seconds
 from ..labels.templates import resolve_templates
 from ..labels.texts import Labels, checked_texts
 from ..methods import Method, TuningMethod, VotingMethod
@@ -39,6 +42,7 @@ from .view_plan import ViewPlan
 
 if TYPE_CHECKING:
     from .features import Features
+    from .in_thread import Encode
 
 
 class Classifier:
@@ -75,6 +79,11 @@ class Classifier:
                    then do not apply
     detail         keep there, with the evidence, every view's probabilities of all classes too
     build_head     what turns labels and templates into a text head; by default they are encoded once and kept on disk
+    allow_urls     fetch images that are given as http or https addresses, within `limits` and `url_timeout` seconds
+
+    With a training-free method, one classifier may be called from any number of threads at once. Streaming methods
+    learn from image to image and tuning ones change their model for a while: those are for one thread. Pickled or
+    deep-copied, it loads its model again by its id; a model that was never loaded by one is pickled as it is.
     """
 
     def __init__(
@@ -103,6 +112,8 @@ class Classifier:
         detail: bool = False,
         build_head: BuildHead = build_text_head,
         text_head: str | Path | None = None,
+        allow_urls: bool = False,
+        url_timeout: float = SECONDS,
     ) -> None:
         self.labels, self.texts = checked_texts(labels, unique=unique_labels)
         self.unique_labels = unique_labels
@@ -128,6 +139,8 @@ class Classifier:
         self.limits = limits
         self.cache_dir = cache_dir
         self.build_head = build_head
+        self.allow_urls = allow_urls
+        self.url_timeout = checked_seconds(url_timeout)
         self.encoder = load_encoder(model, options) if isinstance(model, str) else checked_encoder(model)
         self.teacher = load_encoder(teacher, options) if isinstance(teacher, str) else teacher
         if self.teacher is not None:
@@ -203,14 +216,40 @@ class Classifier:
             stop=self.stop,
             detail=self.detail,
             build_head=self.build_head,
+            allow_urls=self.allow_urls,
+            url_timeout=self.url_timeout,
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        teacher = None if self.teacher is None else close(self.teacher)
+        return self.__dict__ | {"encoder": close(self.encoder), "teacher": teacher}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        teacher = None if state["teacher"] is None else state["teacher"].open()
+        self.__dict__.update(state | {"encoder": state["encoder"].open(), "teacher": teacher})
 
     def __call__(self, image: ImageSource | Keyed) -> Prediction:
         """The prediction for one image: a path, bytes, a file object, a PIL image, an array or a tensor of torch.
 
         The last, (channels, height, width), and arrays are uint8 or floats in [0, 1].
         """
-        (result,) = self._answers([self.prepare(checked_image(image))], batch_views=self.n_views)
+        return self._classified(image, encode_units(self.encoder), batch_views=self.n_views)
+
+    async def aclassify(self, image: ImageSource | Keyed) -> Prediction:
+        """The prediction for one image, for asyncio: it is read and classified in a thread of the loop's executor.
+
+        Cancelled, it ends at once, and its thread with the batch of views that is being encoded.
+        """
+        from .in_thread import VIEWS_AT_ONCE, in_thread, until  # with asyncio, which few ask for
+
+        def classified(given_up: Event) -> Prediction:
+            return self._classified(image, until(given_up, encode_units(self.encoder)), batch_views=VIEWS_AT_ONCE)
+
+        return await in_thread(classified)
+
+    def _classified(self, image: ImageSource | Keyed, encode: "Encode", *, batch_views: int) -> Prediction:
+        sample = self.prepare(checked_image(image))
+        (result,) = self._answers([sample], batch_views=batch_views, encode=encode)
         if isinstance(result, ViewvoteError):
             raise result
         return replace(result, source=weakly(image))
@@ -267,9 +306,8 @@ class Classifier:
         if batch_views is None:
             batch_views = fastest_batch(self.encoder, cache_dir=self.cache_dir)
         ahead = max(1, batch_views // self.round_ends[0]) + PREPARING
-        for result in self._answers(
-            prepare_ahead(self.prepare, images, ahead=ahead, limits=self.limits), batch_views=batch_views
-        ):
+        samples = prepare_ahead(self.prepare, images, ahead=ahead, limits=self.limits)
+        for result in self._answers(samples, batch_views=batch_views, encode=encode_units(self.encoder)):
             if isinstance(result, ViewvoteError) and on_error == "raise":
                 raise result
             yield result
@@ -361,7 +399,8 @@ class Classifier:
     @property
     def plan(self) -> ViewPlan:
         """Which views the classifier may look at."""
-        return ViewPlan(self.encoder, self.n_views, self.seed, self.augment, self.limits, self.cache_dir)
+        seconds = self.url_timeout if self.allow_urls else None
+        return ViewPlan(self.encoder, self.n_views, self.seed, self.augment, self.limits, self.cache_dir, seconds)
 
     def prepare(self, image: ImageSource | Keyed, *, first: int | None = None) -> Sample:
         """An image read, and its `first` views drawn (None: those of the first round, 0: none yet)."""
@@ -398,7 +437,7 @@ class Classifier:
         return ImageTask(sample, self.setup(), ends=self.round_ends if ends is None else ends)
 
     def _answers(
-        self, samples: Iterable[Sample | ViewvoteError], *, batch_views: int
+        self, samples: Iterable[Sample | ViewvoteError], *, batch_views: int, encode: "Encode"
     ) -> Iterator[Prediction | ViewvoteError]:
         """The predictions of prepared samples, in order; the error of one does not stop the others."""
         ends, setup = self.round_ends, self.setup()
@@ -406,6 +445,6 @@ class Classifier:
             ImageTask(one, setup, ends=ends) if isinstance(one, Sample) else Settled(one) for one in samples
         )
         scheduler: Scheduler[Prediction | ViewvoteError] = Scheduler(
-            encode_units(self.encoder), batch_views=batch_views, block=self.encoder.block_views or ends[-1]
+            encode, batch_views=batch_views, block=self.encoder.block_views or ends[-1]
         )
         return scheduler.run(tasks, most_open=2 * len(ends) * (batch_views // ends[0] + 1))
