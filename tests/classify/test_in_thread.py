@@ -1,30 +1,21 @@
 """`aclassify`: the loop goes on meanwhile, and a task that is cancelled stops its thread."""
 
 import asyncio
-import threading
 
 import pytest
 
-from tests.conftest import draw_photo
+from tests.conftest import Gate, draw_photo
 from tests.images.pictures import picture, same
-from viewvote import Classifier, ToyEncoder, UsageError
+from viewvote import Classifier, UsageError
 from viewvote.errors import UnreadableImageError
 
 
-class Gate(ToyEncoder):
-    """A toy that waits before each batch until it is let through."""
-
-    def __init__(self):
-        super().__init__()
-        self.entered = threading.Event()
-        self.open = threading.Event()
-        self.batches = []
-
-    def encode_images(self, views):
-        self.entered.set()
-        assert self.open.wait(30)
-        self.batches.append(len(views))
-        return super().encode_images(views)
+@pytest.fixture
+def gate():
+    """A model that waits before its first batch."""
+    gate = Gate()
+    gate.open.clear()
+    return gate
 
 
 async def when(event):
@@ -48,35 +39,33 @@ def test_the_answer_is_that_of_a_call():
         assert answer.source() is image
 
 
-def test_the_loop_goes_on_while_views_are_encoded():
-    encoder = Gate()
-    clf = Classifier(encoder, labels=["red", "green"], n_views=8)
+def test_the_loop_goes_on_while_views_are_encoded(gate):
+    clf = Classifier(gate, labels=["red", "green"], n_views=8)
 
     async def ask():
         answer = asyncio.create_task(clf.aclassify(picture()))
-        await when(encoder.entered)
+        await when(gate.entered)
         assert not answer.done()
-        encoder.open.set()
+        gate.open.set()
         return await answer
 
     assert asyncio.run(ask()).label == "red"
 
 
-def test_cancelled_it_ends_at_once_and_its_thread_with_the_batch(monkeypatch):
+def test_cancelled_it_ends_at_once_and_its_thread_with_the_batch(gate, monkeypatch):
     monkeypatch.setattr("viewvote.classify.in_thread.VIEWS_AT_ONCE", 16)
-    encoder = Gate()
-    clf = Classifier(encoder, labels=["red", "green"], n_views=64)
+    clf = Classifier(gate, labels=["red", "green"], n_views=64)
 
     async def ask():
         answer = asyncio.create_task(clf.aclassify(picture()))
-        await when(encoder.entered)
+        await when(gate.entered)
         answer.cancel()
         with pytest.raises(asyncio.CancelledError):
             await answer
-        encoder.open.set()
+        gate.open.set()
 
     asyncio.run(ask())  # waits for the threads of the loop
-    assert encoder.batches == [16]
+    assert gate.batches == [16]
 
 
 def test_errors_are_those_of_a_call(tmp_path):

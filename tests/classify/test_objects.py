@@ -158,15 +158,19 @@ def test_eight_threads_get_the_same_answers(model):
 
 def test_progress_counts_images_and_errors_as_they_come(clf, tmp_path):
     seen = []
+
+    def note(*state):
+        seen.append(state)
+
     images = [picture(), tmp_path / "missing.png", picture()]
-    for answer in clf.predict_many(images, on_error="return", progress=lambda *state: seen.append(state)):
-        seen.append("answer" if isinstance(answer, Prediction) else "error")
+    for answer in clf.predict_many(images, on_error="return", progress=note):
+        seen += ["answer" if isinstance(answer, Prediction) else "error"]
     assert seen == [(1, 3), "answer", (2, 3), "error", (3, 3), "answer"]
     seen.clear()
-    list(clf.predict_many((one for one in images[:1]), progress=lambda *state: seen.append(state)))
+    list(clf.predict_many((one for one in images[:1]), progress=note))
     assert seen == [(1, None)]
     seen.clear()
-    list(clf.predict_features(clf.encode([picture()]), progress=lambda *state: seen.append(state)))
+    list(clf.predict_features(clf.encode([picture()]), progress=note))
     assert seen == [(1, 1)]
 
 

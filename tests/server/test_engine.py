@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from tests.conftest import draw_photo
+from tests.conftest import Gate, draw_photo
 from tests.images.pictures import BLUE, GREEN, RED, encoded
-from tests.server.living import Gate, form, png, running, wait_until
+from tests.server.living import form, png, running, wait_until
 from viewvote import Classifier, ToyEncoder
 from viewvote.errors import ModelError
 from viewvote.server.engine import Engine
