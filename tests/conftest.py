@@ -60,6 +60,17 @@ class Gate(ToyEncoder):
         return super().encode_images(views)
 
 
+class InBlocks(ToyEncoder):
+    """A toy whose last bits depend on the other views of a block of eight, as torch's do."""
+
+    model_id = "in-blocks"
+    block_views = 8
+
+    def encode_images(self, views):
+        rows = [super(InBlocks, self).encode_images(views[i : i + 8]) for i in range(0, len(views), 8)]
+        return np.concatenate([(row * np.float32(1 + 1e-6 * len(row))).astype(np.float32) for row in rows])
+
+
 @pytest.fixture(scope="session")
 def shipped_photos() -> list[Path]:
     """The photographs that ship: an astronaut, a cat, a cup of coffee, a rocket."""

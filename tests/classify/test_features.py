@@ -5,10 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from tests.conftest import draw_photo
+from tests.conftest import InBlocks, draw_photo
 from tests.images.pictures import BLUE, GREEN, RED, picture, same
 from viewvote import Adaptive, Classifier, ToyEncoder, open_features
 from viewvote.errors import FeaturesError, UnreadableImageError, UsageError
+from viewvote.files import example_photos
 from viewvote.methods import METHODS, TuningMethod, method_entry
 from viewvote.views.sample import Keyed
 
@@ -29,17 +30,6 @@ def drawn(count=4):
 
 def toy(model="toy", **settings):
     return Classifier(model, **{"labels": LABELS, "n_views": 24} | settings)
-
-
-class InBlocks(ToyEncoder):
-    """A toy whose last bits depend on the other views of a block of eight, as torch's do."""
-
-    model_id = "in-blocks"
-    block_views = 8
-
-    def encode_images(self, views):
-        rows = [super(InBlocks, self).encode_images(views[i : i + 8]) for i in range(0, len(views), 8)]
-        return np.concatenate([(row * np.float32(1 + 1e-6 * len(row))).astype(np.float32) for row in rows])
 
 
 class Whole(ToyEncoder):
@@ -113,6 +103,20 @@ def test_models_of_unknown_blocks_answer_for_all_views_only():
         assert same(one, other)
     with pytest.raises(UsageError, match="no fewer than all"):
         toy(encoder, n_views=8).predict_features(features)
+
+
+def test_the_embedded_model_answers_as_from_the_photographs():
+    clf = Classifier("pocket", labels=["cat", "astronaut"], n_views=16)
+    features = clf.encode(example_photos()[:2])
+    for settings in ({"method": "anchored"}, {"n_views": 8, "keep": 0.5}, {"method": "marginal"}):
+        asked = Classifier(clf.encoder, **{"labels": ["an animal", "a person", "a thing"], "n_views": 16} | settings)
+        for one, other in zip(asked.predict_features(features), asked.predict_many(example_photos()[:2]), strict=True):
+            assert same(one, other)
+
+
+def test_what_is_no_features_is_named():
+    with pytest.raises(UsageError, match=r"what clf\.encode or viewvote\.open_features returned; got a str"):
+        toy().predict_features("features")
 
 
 def test_with_labels_asks_another_question():

@@ -348,8 +348,10 @@ class Classifier:
         The classifier that encoded them may have had other labels, another method and another keep; model, seed and
         augmentation are the same, and it looked at as many views or more. Tuning methods and teachers need the images.
         """
+        from .features import checked_features
         from .recall import recall_each
 
+        features = checked_features(features)
         return counted(recall_each(self, features.encoding, features), progress, images=features)
 
     def predict(self, images: "Iterable[ImageSource | Keyed] | Features") -> NDArray[Any]:

@@ -11,6 +11,7 @@ from ..arrays import Float32
 from ..encoders.probe import probe, same_probe
 from ..errors import FeaturesError, UsageError, ViewvoteError
 from ..views.sample import Augment
+from .scheduler import cut_inside_block
 from .view_plan import ViewPlan
 
 
@@ -61,17 +62,13 @@ class Encoding:
         return None
 
     def check_views(self, ends: Sequence[int]) -> None:
-        """Raise UsageError unless each image has the features of its first views, for each number of them in `ends`.
-
-        Features of whole blocks are the same bits whatever follows; a part of a block was computed with what followed.
-        """
+        """Raise UsageError unless each image has the features of its first views, for each number of them in `ends`."""
         if ends[-1] > self.n_views:
             raise UsageError(
                 f"the features hold {self.n_views} views of each image and {ends[-1]} are asked for; "
                 f"ask for n_views={self.n_views}, or encode the images again with more."
             )
-        block = self.block_views
-        cut = next((end for end in ends if end < self.n_views and (block is None or end % block)), None)
+        block, cut = self.block_views, cut_inside_block(ends, self.n_views, self.block_views)
         if cut is not None:
             known = f"multiples of {block}" if block else "no fewer than all"
             raise UsageError(
@@ -182,3 +179,11 @@ class Features(Sequence[EncodedImage]):
 
     def __iter__(self) -> Iterator[EncodedImage]:
         return (self[i] for i in range(len(self)))
+
+
+def checked_features(features: object) -> Features:
+    """The features; UsageError for anything else."""
+    if not isinstance(features, Features):
+        kind = type(features).__name__
+        raise UsageError(f"features are what clf.encode or viewvote.open_features returned; got a {kind}.")
+    return features

@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Float32, UInt8
 from ..classify.classifier import Classifier
 from ..classify.image_task import ImageTask
-from ..classify.scheduler import receive_known
+from ..classify.scheduler import cut_inside_block, receive_known
 from ..errors import UnreadableImageError, ViewvoteError
 from ..prediction import Prediction
 from ..stopping.rules import STEP, aligned_rounds
@@ -128,6 +128,9 @@ class Job:
         key = features.key(self.upload.data, seed=clf.seed, augment=clf.augment)
         ends = self._ends()
         known = features.known(key)
+        cut = cut_inside_block(ends, len(known), clf.encoder.block_views)
+        if cut is not None:
+            known = known[: max((end for end in ends if end < cut), default=0)]
         if clf.teacher is not None or len(known) < ends[0]:
             known = known[:0]
         sample = clf.prepare(Keyed(_readable(self.upload), key=key[0]), first=0 if len(known) else ends[0])
