@@ -6,10 +6,6 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ..arrays import Float32
 from ..checks import checked_share, checked_whole
 from ..encoders import Encoder, LoadOptions, load_encoder
 from ..encoders.base import checked_encoder
@@ -29,6 +25,8 @@ from ..stopping.options import Views, checked_budget, checked_stop, settled_view
 from ..views.sample import Augment, Keyed, Sample, checked_augment
 from .calibration import probability_fit
 from .each_label import Thresholds
+from .estimator import Estimator, Images
+from .features import Features, checked_features
 from .image_task import ImageTask, round_ends
 from .objects import shortened, weakly
 from .options import checked_image, checked_images, checked_method
@@ -36,16 +34,14 @@ from .prefetch import PREPARING, prepare_ahead
 from .presence import asked_presence
 from .progress import Progress, counted
 from .scheduler import Scheduler, Settled, encode_units
-from .score import share_right
 from .setup import LabelledModel, Setup, start_decider
 from .view_plan import ViewPlan
 
 if TYPE_CHECKING:
-    from .features import Features
     from .in_thread import Encode
 
 
-class Classifier:
+class Classifier(Estimator):
     """A zero-shot image classifier around any CLIP-like model.
 
     >>> clf = Classifier("toy", labels=["red", "green"], n_views=8)
@@ -188,10 +184,10 @@ class Classifier:
         self.method.reset()
 
     @property
-    def classes_(self) -> NDArray[np.str_]:
-        """The labels, as scikit-learn names them."""
+    def choices(self) -> tuple[str, ...]:
+        """Every answer there may be: the labels, and "none of these" where that was asked."""
         extra = () if self.presence is None or self.presence.none is None else (NONE_OF_THESE,)
-        return np.array([*self.labels, *extra])
+        return (*self.labels, *extra)
 
     def with_labels(self, labels: Labels, *, templates: str | Sequence[str] | None = None) -> "Classifier":
         """The same models asked about other labels; nothing is loaded again."""
@@ -322,7 +318,7 @@ class Classifier:
         batch_views: int | None = None,
         on_error: Literal["raise", "skip"] = "raise",
         progress: Progress | None = None,
-    ) -> "Features":
+    ) -> Features:
         """The features of all `n_views` views of each image, from which `predict_features` answers.
 
         In memory, or with `out` in that folder, written image by image and then mapped into memory: `resume` leaves
@@ -342,41 +338,19 @@ class Classifier:
             progress=progress,
         )
 
-    def predict_features(self, features: "Features", *, progress: Progress | None = None) -> Iterator[Prediction]:
+    def predict_features(self, features: Features, *, progress: Progress | None = None) -> Iterator[Prediction]:
         """Predictions for encoded images, to the last bit those for the images, without looking at them again.
 
         The classifier that encoded them may have had other labels, another method and another keep; model, seed and
         augmentation are the same, and it looked at as many views or more. Tuning methods and teachers need the images.
         """
-        from .features import checked_features
-        from .recall import recall_each
+        from .recall import recall_each  # which imports this module
 
         features = checked_features(features)
         return counted(recall_each(self, features.encoding, features), progress, images=features)
 
-    def predict(self, images: "Iterable[ImageSource | Keyed] | Features") -> NDArray[Any]:
-        """The label of each image, as scikit-learn returns them; None where the classifier abstained."""
-        found = [prediction.label for prediction in self._predictions(images)]
-        return np.array(found, dtype=object if None in found else None)
-
-    def predict_proba(self, images: "Iterable[ImageSource | Keyed] | Features") -> Float32:
-        """The probabilities (images, labels) in the order of `classes_`, calibrated.
-
-        Each row sums to 1, except for zero-shot with a model that scores each label alone (SigLIP).
-        """
-        rows = [prediction.probabilities for prediction in self._predictions(images)]
-        return np.stack(rows) if rows else np.zeros((0, len(self.classes_)), dtype=np.float32)
-
-    def score(self, images: "Iterable[ImageSource | Keyed] | Features", labels: Iterable[str]) -> float:
-        """The share of images whose label is the one expected of them (`labels`, one for each), as scikit-learn has it.
-
-        An image without a label, where the classifier abstained, is not right.
-        """
-        return share_right(self._predictions(images), labels, known=self.labels)
-
-    def _predictions(self, images: "Iterable[ImageSource | Keyed] | Features") -> Iterator[Prediction]:
-        from .features import Features
-
+    def predictions(self, images: Images) -> Iterator[Prediction]:
+        """The predictions for images, or for images that were encoded, in their order."""
         return self.predict_features(images) if isinstance(images, Features) else self.predict_many(images)
 
     def _head_in(self, path: Path) -> TextHead:
