@@ -283,6 +283,16 @@ def test_damage_is_an_error_that_names_the_image(stored):
     (folder / "images.jsonl").write_bytes(before["images.jsonl"].split(b"\n", 1)[1])
     with pytest.raises(FeaturesError, match="4 whole lines and should have 5"):
         open_features(folder)
+    made = before["encoding.json"]
+    for wrong, message in ((b'"many"', "n_views is 'many'"), (b"null", "n_views is None")):
+        (folder / "encoding.json").write_bytes(
+            before["encoding.json"].replace(b'"n_views": 24', b'"n_views": ' + wrong)
+        )
+        with pytest.raises(FeaturesError, match=message):
+            open_features(folder)
+    (folder / "encoding.json").write_bytes(made.replace(b'"seed"', b'"seeds"'))
+    with pytest.raises(FeaturesError, match="has no 'seed'"):
+        open_features(folder)
     (folder / "encoding.json").write_text('{"format": "viewvote-features-9"}')
     with pytest.raises(FeaturesError, match="viewvote-features-9"):
         open_features(folder)

@@ -144,8 +144,10 @@ def _read_encoding(folder: Path) -> tuple[Encoding, int | None]:
         raise FeaturesError(f"{path} has the format {values.get('format')!r}; this version reads {FORMAT!r}.")
     try:
         return Encoding.from_dict(values), values["images"]
-    except (KeyError, TypeError) as error:
-        raise FeaturesError(f"{path} is not what was written: {error} is missing or no list.") from error
+    except KeyError as error:
+        raise FeaturesError(f"{path} has no {error}; encode the images again.") from error
+    except TypeError as error:
+        raise FeaturesError(f"{path} is not what was written: {error}.") from error
 
 
 def _read_facts(path: Path) -> list[ImageFacts]:

@@ -83,8 +83,11 @@ class Encoding:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "Encoding":
-        """The encoding that `to_dict` wrote; KeyError names what is missing."""
+        """The encoding that `to_dict` wrote; KeyError or TypeError names what is missing or is no number."""
         found = {each.name: values[each.name] for each in fields(cls)}
+        for name in ("dim", "n_views", "seed"):
+            if type(found[name]) is not int:
+                raise TypeError(f"{name} is {found[name]!r}")
         return cls(**found | {"probe": tuple(found["probe"])})
 
 
