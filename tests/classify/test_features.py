@@ -64,7 +64,14 @@ def test_other_keeps_and_fewer_views_are_there_too(keep, n_views):
         assert np.array_equal(one.trace.evidence.logits, other.trace.evidence.logits)
 
 
-@pytest.mark.parametrize("settings", [{"n_views": Adaptive(budget=64)}, {"n_views": 64, "stop": "exact"}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"n_views": "auto"},
+        {"n_views": Adaptive(budget=64), "method": "zero"},
+        {"n_views": 64, "method": "zero", "stop": "exact"},
+    ],
+)
 def test_views_that_stop_early_stop_at_the_same_view(settings):
     images = [picture(RED), *drawn(3)]
     asked = toy(**settings)
@@ -117,6 +124,18 @@ def test_the_embedded_model_answers_as_from_the_photographs():
 def test_what_is_no_features_is_named():
     with pytest.raises(UsageError, match=r"what clf\.encode or viewvote\.open_features returned; got a str"):
         toy().predict_features("features")
+
+
+def test_none_of_these_and_each_label_alone_are_answered_too():
+    images = drawn()
+    asked = toy(none_of_these=True, multi_label=True)
+    features = toy().encode(images)
+    for one, other in zip(asked.predict_features(features), asked.predict_many(images), strict=True):
+        assert same(one, other)
+        assert one.shown == other.shown
+    assert np.array_equal(asked.predict_proba(features), asked.predict_proba(images))
+    assert asked.predict_proba(features).shape == (4, 4)
+    assert asked.score(features, asked.predict(images)) == 1.0
 
 
 def test_with_labels_asks_another_question():

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ def clf():
 
 
 def test_they_are_shown_in_a_line(clf, tmp_path):
-    assert repr(clf) == "Classifier('toy', labels=['red', 'green', 'blue'], method='zero', keep=0.3, n_views=16)"
+    assert repr(clf) == "Classifier('toy', labels=['red', 'green', 'blue'], method='anchored', keep=0.3, n_views=16)"
     many = Classifier("toy", labels=[f"thing {i}" for i in range(1000)], method="zero-shot", n_views=16)
     assert repr(many) == (
         "Classifier('toy', labels=['thing 0', 'thing 1', 'thing 2', ... 997 more], method='zero-shot', n_views=16)"
@@ -33,8 +34,8 @@ def test_they_are_shown_in_a_line(clf, tmp_path):
     taught = Classifier("toy", labels=["red"], teacher=ToyEncoder(size=8), n_views=Adaptive(disagreement="strict"))
     assert "n_views=Adaptive(budget=64, disagreement='strict', calibration=None), teacher='toy'" in repr(taught)
     picture().save(tmp_path / "red.png")
-    prediction = clf(tmp_path / "red.png")
-    assert repr(prediction) == f"Prediction('red', 100% likely, 4 of 4 votes, zero, toy, '{tmp_path}/red.png')"
+    prediction = replace(clf(tmp_path / "red.png"), probability=0.987)
+    assert repr(prediction) == f"Prediction('red', 99% likely, 4 of 4 votes, anchored, toy, '{tmp_path}/red.png')"
     assert repr(prediction.trace) == "Trace(16 views, 4 kept)"
     assert repr(prediction.trace.views) == "ViewTable(16 views, 4 kept)"
     assert len(repr(many(picture()))) < 100
@@ -72,6 +73,7 @@ KINDS = [
     {},
     {"method": "anchored", "keep": 0.5, "templates": "ensemble", "seed": 3, "abstain_below": 0.4},
     {"teacher": "toy", "augment": "augmix", "evidence": True},
+    {"none_of_these": True, "multi_label": True, "thresholds": 0.4},
     {"stop": "exact", "calibration": ProbabilityFit(0.4, 1.5, -0.1)},
 ]
 
@@ -84,7 +86,7 @@ def test_pickled_and_copied_it_answers_the_same(clf_of_any_kind, copied):
     assert other.encoder is not clf.encoder
     assert repr(other) == repr(clf)
     assert same(other(image), clf(image))
-    assert same(other.with_labels(["white", "cyan"])(image), clf.with_labels(["white", "cyan"])(image))
+    assert same(other.with_labels(["magenta", "cyan"])(image), clf.with_labels(["magenta", "cyan"])(image))
 
 
 def test_a_copy_of_a_stream_knows_what_was_seen_and_goes_its_own_way():
