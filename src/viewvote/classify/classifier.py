@@ -302,8 +302,11 @@ class Classifier(Estimator):
         if batch_views is None:
             batch_views = fastest_batch(self.encoder, cache_dir=self.cache_dir)
         ahead = max(1, batch_views // self.round_ends[0]) + PREPARING
-        samples = prepare_ahead(self.prepare, images, ahead=ahead, limits=self.limits)
-        for result in self._answers(samples, batch_views=batch_views, encode=encode_units(self.encoder)):
+        for result in self._answers(  # no local name: an error's traceback would keep the preparing threads alive
+            prepare_ahead(self.prepare, images, ahead=ahead, limits=self.limits),
+            batch_views=batch_views,
+            encode=encode_units(self.encoder),
+        ):
             if isinstance(result, ViewvoteError) and on_error == "raise":
                 raise result
             yield result
