@@ -1,6 +1,5 @@
 """The picture of a prediction by itself: its image is found, drawn, saved, or shown in a notebook."""
 
-import io
 from base64 import b64encode
 from html import escape
 from pathlib import Path
@@ -11,6 +10,7 @@ from PIL import Image
 from ..errors import UsageError, ViewvoteError
 from ..images.photo import ImageSource
 from ..prediction import Prediction
+from .compact import save_webp, webp
 from .explain import explain
 
 SUFFIXES = (".png", ".webp", ".jpg", ".jpeg")
@@ -30,7 +30,10 @@ def save_picture(prediction: Prediction, path: str | Path, image: ImageSource | 
         raise UsageError(f"an explanation is a picture that ends in {', '.join(SUFFIXES)}; got {path.name!r}.")
     picture = picture_of(prediction, image)
     try:
-        picture.save(path)
+        if path.suffix.lower() == ".webp":
+            save_webp(picture, path)
+        else:
+            picture.save(path)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}.") from error
     return path
@@ -61,9 +64,7 @@ def html_of(prediction: Prediction) -> str:
         return f"{title}{_table(prediction)}"
     ratio = min(1.0, NOTEBOOK_WIDTH / picture.width)
     small = picture.resize((round(picture.width * ratio), round(picture.height * ratio)), Image.Resampling.LANCZOS)
-    data = io.BytesIO()
-    small.save(data, "WEBP", quality=75)
-    text = b64encode(data.getvalue()).decode("ascii")
+    text = b64encode(webp(small)).decode("ascii")
     label = escape(_headline(prediction), quote=True)
     return f'{title}<img alt="{label}" width="{small.width}" src="data:image/webp;base64,{text}">'
 
