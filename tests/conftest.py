@@ -1,6 +1,7 @@
 """What several tests need: drawn pictures, and the real photographs where they exist."""
 
 import signal
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,34 @@ class Contrary(ToyEncoder):
     def encode_images(self, views):
         self.seen.append(views.shape)
         return super().encode_images(views[..., [1, 0, 2]])
+
+
+class Gate(ToyEncoder):
+    """A toy that waits before every batch until it is let through, and remembers the batches."""
+
+    def __init__(self):
+        super().__init__()
+        self.open = threading.Event()
+        self.entered = threading.Event()
+        self.open.set()
+        self.batches = []
+
+    def encode_images(self, views):
+        self.entered.set()
+        assert self.open.wait(30)
+        self.batches.append(len(views))
+        return super().encode_images(views)
+
+
+class InBlocks(ToyEncoder):
+    """A toy whose last bits depend on the other views of a block of eight, as torch's do."""
+
+    model_id = "in-blocks"
+    block_views = 8
+
+    def encode_images(self, views):
+        rows = [super(InBlocks, self).encode_images(views[i : i + 8]) for i in range(0, len(views), 8)]
+        return np.concatenate([(row * np.float32(1 + 1e-6 * len(row))).astype(np.float32) for row in rows])
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .classify.classifier import Classifier
+    from .classify.feature_files import open_features
+    from .classify.features import Features
     from .classify.pipeline import pipeline
     from .datasets import register_dataset
     from .encoders import BaseEncoder, Encoder, LoadOptions, load_encoder, register_encoder
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from .images.photo import ImageLimits
     from .images.spec import ImageSpec
     from .methods import register_method
+    from .pictures.explain import explain
     from .prediction import Box, Prediction, Trace, ViewTrace
     from .stopping import Adaptive
 
@@ -38,6 +41,7 @@ __all__ = [
     "CheckpointError",
     "Classifier",
     "Encoder",
+    "Features",
     "ImageError",
     "ImageLimits",
     "ImageSpec",
@@ -56,7 +60,9 @@ __all__ = [
     "UsageError",
     "ViewTrace",
     "ViewvoteError",
+    "explain",
     "load_encoder",
+    "open_features",
     "pipeline",
     "register_dataset",
     "register_encoder",
@@ -69,6 +75,7 @@ _HOMES = {
     "Box": ".prediction",
     "Classifier": ".classify.classifier",
     "Encoder": ".encoders",
+    "Features": ".classify.features",
     "ImageLimits": ".images.photo",
     "ImageSpec": ".images.spec",
     "LoadOptions": ".encoders",
@@ -76,7 +83,9 @@ _HOMES = {
     "ToyEncoder": ".encoders.toy",
     "Trace": ".prediction",
     "ViewTrace": ".prediction",
+    "explain": ".pictures.explain",
     "load_encoder": ".encoders",
+    "open_features": ".classify.feature_files",
     "pipeline": ".classify.pipeline",
     "register_dataset": ".datasets",
     "register_encoder": ".encoders",

@@ -13,6 +13,7 @@ ViewvoteError
 │   ├── ModelNotFoundError (FileNotFoundError)  not on disk and not to be had
 │   ├── CheckpointError (ValueError)      a weights file is not what was expected
 │   └── UnsupportedEncoderError (TypeError)     the encoder lacks an ability the method needs
+├── FeaturesError (ValueError)            a folder of features is not what was expected; names the file
 ├── RecordError (ValueError)              a record or a run's folder is not what was expected; names the file
 ├── RunError (RuntimeError)               a run cannot start or go on; what it recorded stays
 │   ├── RunLockedError (BlockingIOError)  another process is at work in the run's folder
@@ -26,6 +27,7 @@ __all__ = [
     "ContractError",
     "DatasetError",
     "DatasetNotFoundError",
+    "FeaturesError",
     "ImageError",
     "ImageTooLargeError",
     "MissingExtraError",
@@ -102,6 +104,10 @@ class CheckpointError(ModelError, ValueError):
 
 class UnsupportedEncoderError(ModelError, TypeError):
     """An encoder without the ability that was asked of it."""
+
+
+class FeaturesError(ViewvoteError, ValueError):
+    """A folder of features that is not what was expected."""
 
 
 class RecordError(ViewvoteError, ValueError):

@@ -1,16 +1,24 @@
 """What a classifier answers: a Prediction, the table of its views, and the JSON that both are written as."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Any, Final, overload
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import Bool, Float32, Int64
 from .context.base import Context
+from .plugins import imported
 from .probability import spread
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+PICTURES = "viewvote.pictures.of_prediction"
+"""Where predictions are drawn: imported by name when a picture is asked for, as it lies above."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +128,9 @@ class ViewTable(ViewColumns, Sequence[ViewTrace]):
         known = (self.boxes, self.flips, self.names) == (other.boxes, other.flips, other.names)
         return known and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in columns)
 
+    def __repr__(self) -> str:
+        return f"ViewTable({len(self)} views, {np.count_nonzero(self.kept)} kept)"
+
     __hash__ = None  # type: ignore[assignment]
 
 
@@ -185,6 +196,9 @@ class Trace:
     anchor: Anchor | None = None
     source: Float32 | None = None  # (labels,)
 
+    def __repr__(self) -> str:
+        return f"Trace({len(self.views)} views, {np.count_nonzero(self.views.kept)} kept)"
+
     def to_dict(self) -> dict[str, Any]:
         """The trace as JSON-ready values."""
         out: dict[str, Any] = {"views": [view.to_dict() for view in self.views]}
@@ -236,6 +250,7 @@ class Prediction:
     context      what other photos took off the labels' logits, where the user asked for it (docs/context.md)
     blend        the probabilities of all labels before they are calibrated, led by the answer; None: the scores
     each         each label's answer by itself, where that was asked (multi_label)
+    source       returns the image that was classified, None once it is gone; only of images given as objects
     """
 
     labels: tuple[str, ...]
@@ -256,6 +271,37 @@ class Prediction:
     blend: Float32 | None = field(default=None, repr=False)
     each: EachLabel | None = field(default=None, repr=False)
     context: Context | None = None
+    source: Callable[[], object] | None = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        said = [repr(self.label)] if not self.abstained else ["no label", f"perhaps {self.labels[self.index]!r}"]
+        said.append(f"{self.probability:.0%} likely")
+        said += [f"{self.votes_won} votes"] if self.votes_won else []
+        said += [self.method, self.model, *([repr(self.path)] if self.path else [])]
+        return f"Prediction({', '.join(said)})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"source": None}  # what is elsewhere knows nothing of the image
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the picture of why, where the image is at hand."""
+        html: str = imported(f"{PICTURES}:html_of")(self)
+        return html
+
+    def explain(self, image: Any = None) -> "Image":
+        """The picture of why: where the kept views looked, what each said, and how the votes fell.
+
+        Args:
+            image: The image that was classified. None finds it: at `path`, or the very object that the classifier was
+                called with, as long as somebody keeps it; a prediction does not.
+        """
+        picture: Image = imported(f"{PICTURES}:picture_of")(self, image)
+        return picture
+
+    def save_explanation(self, path: str | Path, image: Any = None) -> Path:
+        """Write the picture of `explain` to a .png, .webp or .jpg file; returns its path."""
+        saved: Path = imported(f"{PICTURES}:save_picture")(self, path, image)
+        return saved
 
     @property
     def label(self) -> str | None:

@@ -1,14 +1,16 @@
 """The options that commands share, and what typer makes of a dataclass of options."""
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, get_args, get_type_hints
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
+from viewvote import Classifier
 from viewvote.cli import options
+from viewvote.cli.answers import classifier_of
 from viewvote.cli.classify import ClassifyOptions
 from viewvote.cli.commands import app
 from viewvote.cli.evaluate import EvalOptions
@@ -82,15 +84,22 @@ SHARED = ["model", "augment", "device", "dtype", "runtime", "precision"]
 def test_the_default_that_help_shows_is_the_one_of_classify_and_of_a_run(name):
     of_classify = {field.name: field.default for field in fields(ClassifyOptions)}
     of_runs = {field.name: field.default for field in fields(RunSpec)}
-    assert str(of_classify[name]) == str(of_runs[name])
+    assert str(of_classify[name]) in (str(of_runs[name]), "None")
     assert shown_defaults(ClassifyOptions)[name] == shown_defaults(EvalOptions)[name] == str(of_runs[name])
 
 
-@pytest.mark.parametrize("name", ["method", "views"])
-def test_classify_chooses_by_itself_and_a_run_is_the_papers_and_help_shows_both(name):
+@pytest.mark.parametrize(("name", "default"), [("method", "auto"), ("views", None)])
+def test_classify_chooses_by_itself_and_a_run_is_the_papers_and_help_shows_both(name, default):
     of_runs = {field.name: field.default for field in fields(RunSpec)}
-    assert {field.name: field.default for field in fields(ClassifyOptions)}[name] == "auto"
+    assert {field.name: field.default for field in fields(ClassifyOptions)}[name] == default
+    assert shown_defaults(ClassifyOptions)[name].startswith("auto, ")
     assert shown_defaults(ClassifyOptions)[name].endswith(f"; eval: {of_runs[name]}")
+
+
+def test_what_classify_leaves_open_is_the_default_of_a_classifier():
+    classifier, other = classifier_of(ClassifyOptions(labels="red,green")), Classifier(labels=["red", "green"])
+    assert replace(classifier.plan, encoder=other.encoder, limits=other.limits) == other.plan
+    assert (classifier.method, classifier.rule) == (other.method, other.rule)
 
 
 @pytest.mark.parametrize(

@@ -24,23 +24,6 @@ COLOURS = ("red", "green", "blue")
 SETTINGS = Settings(model="toy", labels=COLOURS, views=8, port=0)
 
 
-class Gate(ToyEncoder):
-    """A toy that waits before every batch until it is let through, and remembers the batches."""
-
-    def __init__(self):
-        super().__init__()
-        self.open = threading.Event()
-        self.entered = threading.Event()
-        self.open.set()
-        self.batches = []
-
-    def encode_images(self, views):
-        self.entered.set()
-        assert self.open.wait(30)
-        self.batches.append(len(views))
-        return super().encode_images(views)
-
-
 class Turnstile(ToyEncoder):
     """A toy that encodes one batch whenever it is let."""
 

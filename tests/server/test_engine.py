@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from tests.conftest import draw_photo
-from tests.images.pictures import BLUE, GREEN, RED, encoded
-from tests.server.living import Gate, form, png, running, wait_until
+from tests.conftest import Gate, InBlocks, draw_photo
+from tests.images.pictures import BLUE, GREEN, RED, encoded, same
+from tests.server.living import form, png, running, wait_until
 from viewvote import Classifier, ToyEncoder
 from viewvote.errors import ModelError
 from viewvote.server.engine import Engine
@@ -189,6 +189,22 @@ def test_a_job_answers_once():
     job.receive(np.zeros((8, 3), np.float32), 0.0)
     assert [str(outcome) for outcome in found] == ["first"]
     assert job.views(0, 2).shape == (2, 32, 32, 3)
+
+
+@pytest.mark.parametrize("n_views", [4, 8, 20, 24])
+def test_fewer_views_than_are_known_have_the_bits_they_have_by_themselves(n_views):
+    encoder, photo = InBlocks(), encoded(draw_photo(60, 50))
+    cache, found = FeatureCache(encoder, max_bytes=10**6), []
+    engine = Engine(encoder, cache, max_queue=50, max_views=64)
+    engine.start()
+    asked = []
+    for views in (24, n_views):
+        clf = Classifier(encoder, labels=["red", "green", "blue"], n_views=views)
+        asked.append(clf)
+        engine.submit([Job(Upload(photo), clf, deliver=found.append)])
+        wait_until(lambda: len(found) == len(asked))
+    engine.close()
+    assert same(found[1], clf(photo))
 
 
 def test_few_images_are_decoded_ahead():

@@ -9,9 +9,9 @@ from huggingface_hub import InferenceClient
 from huggingface_hub.errors import HfHubHTTPError
 from PIL import Image
 
-from tests.conftest import draw_photo
+from tests.conftest import Gate, draw_photo
 from tests.images.pictures import GREEN, RED, encoded
-from tests.server.living import Gate, png, running, without_timings
+from tests.server.living import png, running, without_timings
 from viewvote import Classifier, __version__
 from viewvote.files import example_photos
 from viewvote.pictures.explain import explain

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from tests.conftest import draw_photo
+from tests.conftest import Gate, draw_photo
 from tests.images.pictures import GREEN, RED, encoded
-from tests.server.living import Gate, png, running, wait_until, without_timings
+from tests.server.living import png, running, wait_until, without_timings
 from viewvote import Classifier
 
 PHOTO = encoded(draw_photo(90, 60))

@@ -2,41 +2,50 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, overload
-
-import numpy as np
-from numpy.typing import NDArray
+from threading import Event
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ..arrays import Float32
 from ..checks import checked_share, checked_whole
 from ..context.base import Context, digest_of
 from ..encoders import Encoder, LoadOptions, load_encoder
-from ..encoders.base import DrawsViews, checked_encoder
+from ..encoders.base import checked_encoder
 from ..encoders.batch_size import fastest_batch
+from ..encoders.reopening import close
 from ..encoders.text_head import BuildHead, TextHead, build_text_head
 from ..errors import UsageError, ViewvoteError
 from ..images.photo import ImageLimits, ImageSource
+from ..images.urls import SECONDS, checked_seconds
 from ..labels.templates import resolve_templates
 from ..labels.texts import Labels, checked_texts
-from ..methods import Method, TuningMethod
+from ..methods import Method, TuningMethod, VotingMethod
 from ..prediction import NONE_OF_THESE, Prediction
 from ..probability import ProbabilityFit
 from ..registry import unknown_name
 from ..stopping.options import Views, checked_budget, checked_stop, settled_views
-from ..views.sample import Augment, Keyed, Sample, checked_augment, prepare
+from ..views.sample import Augment, Keyed, Sample, checked_augment
 from .calibration import probability_fit
 from .each_label import Thresholds
+from .estimator import Estimator, Images
+from .features import Features, checked_features
 from .gather import checked_context, gather_context, teacher_offsets
 from .image_task import ImageTask, round_ends
-from .options import checked_images, checked_method
+from .objects import shortened, weakly
+from .options import checked_image, checked_images, checked_method
 from .prefetch import PREPARING, prepare_ahead
 from .presence import asked_presence
+from .progress import Progress, counted
 from .scheduler import Scheduler, Settled, encode_units
 from .setup import LabelledModel, Setup, start_decider
+from .view_plan import ViewPlan
+
+if TYPE_CHECKING:
+    from .in_thread import Encode
 
 
-class Classifier:
+class Classifier(Estimator):
     """A zero-shot image classifier around any CLIP-like model.
 
     >>> clf = Classifier("toy", labels=["red", "green"], n_views=8)
@@ -72,6 +81,11 @@ class Classifier:
     context        unlabelled photos that take a pull of labels out: a file of `viewvote context`, or a `Context`; see
                    `with_context`. None: no photo's answer depends on another
     build_head     what turns labels and templates into a text head; by default they are encoded once and kept on disk
+    allow_urls     fetch images that are given as http or https addresses, within `limits` and `url_timeout` seconds
+
+    With a training-free method, one classifier may be called from any number of threads at once. Streaming methods
+    learn from image to image and tuning ones change their model for a while: those are for one thread. Pickled or
+    deep-copied, it loads its model again by its id; a model that was never loaded by one is pickled as it is.
     """
 
     def __init__(
@@ -101,6 +115,8 @@ class Classifier:
         build_head: BuildHead = build_text_head,
         text_head: str | Path | None = None,
         context: Context | str | Path | None = None,
+        allow_urls: bool = False,
+        url_timeout: float = SECONDS,
     ) -> None:
         self.labels, self.texts = checked_texts(labels, unique=unique_labels)
         self.unique_labels = unique_labels
@@ -126,6 +142,8 @@ class Classifier:
         self.limits = limits
         self.cache_dir = cache_dir
         self.build_head = build_head
+        self.allow_urls = allow_urls
+        self.url_timeout = checked_seconds(url_timeout)
         self.encoder = load_encoder(model, options) if isinstance(model, str) else checked_encoder(model)
         self.teacher = load_encoder(teacher, options) if isinstance(teacher, str) else teacher
         if self.teacher is not None:
@@ -164,16 +182,23 @@ class Classifier:
         self.context = checked_context(context, self)
         self._sources: Mapping[str, Float32] = {}
 
+    def __repr__(self) -> str:
+        shown = [f"labels={shortened(self.labels)}", f"method={self.method.name!r}"]
+        shown += [f"keep={self.method.keep}"] if isinstance(self.method, VotingMethod) else []
+        shown.append(f"n_views={self._views_asked!r}")
+        shown += [f"teacher={self.teacher.model_id!r}"] if self.teacher is not None else []
+        return f"Classifier({self.encoder.model_id!r}, {', '.join(shown)})"
+
     def reset(self) -> None:
         """Forget the images before: what a streaming method has learned, and RLCF's momentum. Others never learn."""
         self._decider = start_decider(self.method)
         self.method.reset()
 
     @property
-    def classes_(self) -> NDArray[np.str_]:
-        """The labels, as scikit-learn names them."""
+    def choices(self) -> tuple[str, ...]:
+        """Every answer there may be: the labels, and "none of these" where that was asked."""
         extra = () if self.presence is None or self.presence.none is None else (NONE_OF_THESE,)
-        return np.array([*self.labels, *extra])
+        return (*self.labels, *extra)
 
     def with_labels(self, labels: Labels, *, templates: str | Sequence[str] | None = None) -> "Classifier":
         """The same models asked about other labels; nothing is loaded again."""
@@ -198,6 +223,8 @@ class Classifier:
             stop=self.stop,
             detail=self.detail,
             build_head=self.build_head,
+            allow_urls=self.allow_urls,
+            url_timeout=self.url_timeout,
         )
 
     def with_context(
@@ -232,21 +259,64 @@ class Classifier:
         self.context, self._sources = gathered.context, gathered.sources
         return self
 
+    def __copy__(self) -> "Classifier":
+        """A shallow copy shares the model; deep copies and pickles open it again."""
+        found = object.__new__(type(self))
+        found.__dict__.update(self.__dict__)
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        teacher = None if self.teacher is None else close(self.teacher)
+        return self.__dict__ | {"encoder": close(self.encoder), "teacher": teacher}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        teacher = None if state["teacher"] is None else state["teacher"].open()
+        self.__dict__.update(state | {"encoder": state["encoder"].open(), "teacher": teacher})
+
     def __call__(self, image: ImageSource | Keyed) -> Prediction:
-        """The prediction for one image: a path, bytes, a file object, a PIL image or an array."""
-        (result,) = self._answers([self.prepare(image)], batch_views=self.n_views)
+        """The prediction for one image: a path, bytes, a file object, a PIL image, an array or a tensor of torch.
+
+        The last, (channels, height, width), and arrays are uint8 or floats in [0, 1].
+        """
+        return self._classified(image, encode_units(self.encoder), batch_views=self.n_views)
+
+    async def aclassify(self, image: ImageSource | Keyed) -> Prediction:
+        """The prediction for one image, for asyncio: it is read and classified in a thread of the loop's executor.
+
+        Cancelled, it ends at once, and its thread with the batch of views that is being encoded.
+        """
+        from .in_thread import VIEWS_AT_ONCE, in_thread, until  # with asyncio, which few ask for
+
+        def classified(given_up: Event) -> Prediction:
+            return self._classified(image, until(given_up, encode_units(self.encoder)), batch_views=VIEWS_AT_ONCE)
+
+        return await in_thread(classified)
+
+    def _classified(self, image: ImageSource | Keyed, encode: "Encode", *, batch_views: int) -> Prediction:
+        sample = self.prepare(checked_image(image))
+        (result,) = self._answers([sample], batch_views=batch_views, encode=encode)
         if isinstance(result, ViewvoteError):
             raise result
-        return result
+        return replace(result, source=weakly(image))
 
     @overload
     def predict_many(
-        self, images: Iterable[ImageSource | Keyed], *, batch_views: int | None = ..., on_error: Literal["raise"] = ...
+        self,
+        images: Iterable[ImageSource | Keyed],
+        *,
+        batch_views: int | None = ...,
+        on_error: Literal["raise"] = ...,
+        progress: Progress | None = ...,
     ) -> Iterator[Prediction]: ...
 
     @overload
     def predict_many(
-        self, images: Iterable[ImageSource | Keyed], *, batch_views: int | None = ..., on_error: Literal["return"]
+        self,
+        images: Iterable[ImageSource | Keyed],
+        *,
+        batch_views: int | None = ...,
+        on_error: Literal["return"],
+        progress: Progress | None = ...,
     ) -> Iterator[Prediction | ViewvoteError]: ...
 
     def predict_many(
@@ -255,6 +325,7 @@ class Classifier:
         *,
         batch_views: int | None = None,
         on_error: Literal["raise", "return"] = "raise",
+        progress: Progress | None = None,
     ) -> Iterator[Prediction | ViewvoteError]:
         """Predictions in the order of `images` (any iterable), the same as one at a time, but faster.
 
@@ -263,13 +334,15 @@ class Classifier:
         under way never fill more than two batches and a few. Which views are computed together does not depend on the
         other images (`block_views`), so predictions equal those of single images to the last bit for every encoder of
         this package, and a stream may be taken up anywhere. With on_error="return" an image that cannot be read or
-        decided yields its error in place.
+        decided yields its error in place. `progress(done, total)` is called after each image; total is None where
+        `images` has no length.
         """
         if on_error not in ("raise", "return"):
             raise unknown_name("on_error", on_error, ["raise", "return"])
         if batch_views is not None:
             batch_views = checked_whole(batch_views, name="batch_views", least=1)
-        return self._stream(checked_images(images), batch_views=batch_views, on_error=on_error)
+        answers = self._stream(checked_images(images), batch_views=batch_views, on_error=on_error)
+        return counted(answers, progress, images=images)
 
     def _stream(
         self, images: Iterable[ImageSource | Keyed], *, batch_views: int | None, on_error: Literal["raise", "return"]
@@ -278,25 +351,59 @@ class Classifier:
         if batch_views is None:
             batch_views = fastest_batch(self.encoder, cache_dir=self.cache_dir)
         ahead = max(1, batch_views // self.round_ends[0]) + PREPARING
-        for result in self._answers(
-            prepare_ahead(self.prepare, images, ahead=ahead, limits=self.limits), batch_views=batch_views
+        for result in self._answers(  # no local name: an error's traceback would keep the preparing threads alive
+            prepare_ahead(self.prepare, images, ahead=ahead, limits=self.limits),
+            batch_views=batch_views,
+            encode=encode_units(self.encoder),
         ):
             if isinstance(result, ViewvoteError) and on_error == "raise":
                 raise result
             yield result
 
-    def predict(self, images: Iterable[ImageSource | Keyed]) -> NDArray[Any]:
-        """The label of each image, as scikit-learn returns them; None where the classifier abstained."""
-        found = [prediction.label for prediction in self.predict_many(images)]
-        return np.array(found, dtype=object if None in found else None)
+    def encode(
+        self,
+        images: Iterable[ImageSource | Keyed],
+        *,
+        out: str | Path | None = None,
+        resume: bool = False,
+        overwrite: bool = False,
+        batch_views: int | None = None,
+        on_error: Literal["raise", "skip"] = "raise",
+        progress: Progress | None = None,
+    ) -> Features:
+        """The features of all `n_views` views of each image, from which `predict_features` answers.
 
-    def predict_proba(self, images: Iterable[ImageSource | Keyed]) -> Float32:
-        """The probabilities (images, labels) in the order of `classes_`, calibrated.
-
-        Each row sums to 1, except for zero-shot with a model that scores each label alone (SigLIP).
+        In memory, or with `out` in that folder, written image by image and then mapped into memory: `resume` leaves
+        out the images that are there, `overwrite` starts anew. With on_error="skip" images that cannot be read are
+        left out, their errors in `Features.skipped`.
         """
-        rows = [prediction.probabilities for prediction in self.predict_many(images)]
-        return np.stack(rows) if rows else np.zeros((0, len(self.classes_)), dtype=np.float32)
+        from .encode import encode  # few ask for it, and starting should be quick
+
+        return encode(
+            self.plan,
+            images,
+            out=None if out is None else Path(out),
+            resume=resume,
+            overwrite=overwrite,
+            batch_views=batch_views,
+            on_error=on_error,
+            progress=progress,
+        )
+
+    def predict_features(self, features: Features, *, progress: Progress | None = None) -> Iterator[Prediction]:
+        """Predictions for encoded images, to the last bit those for the images, without looking at them again.
+
+        The classifier that encoded them may have had other labels, another method and another keep; model, seed and
+        augmentation are the same, and it looked at as many views or more. Tuning methods and teachers need the images.
+        """
+        from .recall import recall_each  # which imports this module
+
+        features = checked_features(features)
+        return counted(recall_each(self, features.encoding, features), progress, images=features)
+
+    def predictions(self, images: Images) -> Iterator[Prediction]:
+        """The predictions for images, or for images that were encoded, in their order."""
+        return self.predict_features(images) if isinstance(images, Features) else self.predict_many(images)
 
     def _head_in(self, path: Path) -> TextHead:
         from ..encoders.head_file import open_head, read_head_file  # few ask for it, and starting should be quick
@@ -317,27 +424,21 @@ class Classifier:
             model, head, templates=self.templates, cache_dir=self.cache_dir, build_head=self.build_head
         )
 
+    @property
+    def plan(self) -> ViewPlan:
+        """Which views the classifier may look at."""
+        seconds = self.url_timeout if self.allow_urls else None
+        return ViewPlan(self.encoder, self.n_views, self.seed, self.augment, self.limits, self.cache_dir, seconds)
+
     def prepare(self, image: ImageSource | Keyed, *, first: int | None = None) -> Sample:
         """An image read, its `first` views drawn (None: those of the first round, unless known; 0: none yet)."""
-        keyed = image if isinstance(image, Keyed) else Keyed(image, key=None)
-        drawer = self.encoder
-        known = first is None and self._knows_sources
-        sample = prepare(
-            keyed.image,
-            self.encoder.image_spec,
-            n_views=self.method.views_used(self.n_views),
-            seed=self.seed,
-            dataset=keyed.dataset,
-            key=keyed.key,
-            limits=self.limits,
-            augment=self.augment,
-            first=0 if known else self.round_ends[0] if first is None else first,
-            draw_views=drawer.draw_views if isinstance(drawer, DrawsViews) and drawer.draws_views else None,
-        )
-        if known:
-            sample.source = self._sources.get(sample.photo.key)
-            if sample.source is None:
-                sample.draw(0, 1)
+        plan = replace(self.plan, n_views=self.method.views_used(self.n_views))
+        if first is not None or not self._knows_sources:
+            return plan.prepare(image, first=self.round_ends[0] if first is None else first)
+        sample = plan.prepare(image, first=0)
+        sample.source = self._sources.get(sample.photo.key)
+        if sample.source is None:
+            sample.draw(0, 1)
         return sample
 
     @property
@@ -376,7 +477,7 @@ class Classifier:
         return ImageTask(sample, self.setup(), ends=self.round_ends if ends is None else ends)
 
     def _answers(
-        self, samples: Iterable[Sample | ViewvoteError], *, batch_views: int
+        self, samples: Iterable[Sample | ViewvoteError], *, batch_views: int, encode: "Encode"
     ) -> Iterator[Prediction | ViewvoteError]:
         """The predictions of prepared samples, in order; the error of one does not stop the others."""
         ends, setup = self.round_ends, self.setup()
@@ -391,6 +492,6 @@ class Classifier:
             started(one) if isinstance(one, Sample) else Settled(one) for one in samples
         )
         scheduler: Scheduler[Prediction | ViewvoteError] = Scheduler(
-            encode_units(self.encoder), batch_views=batch_views, block=self.encoder.block_views or ends[-1]
+            encode, batch_views=batch_views, block=self.encoder.block_views or ends[-1]
         )
         return scheduler.run(tasks, most_open=2 * len(ends) * (batch_views // ends[0] + 1))

@@ -1,26 +1,37 @@
 """A Classifier's arguments, checked: each function returns the value to use or raises UsageError."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
-import numpy as np
 from PIL import Image
 
 from ..checks import checked_keep
 from ..errors import UsageError
+from ..images.tensors import is_tensor
 from ..methods import METHODS, Method, StreamingMethod, TrainingFreeMethod, TuningMethod
 from ..methods.settings import build_method, settings_of
 from ..views.sample import Keyed
+from .features import Features
 
 T = TypeVar("T")
+
+
+def checked_image(image: T) -> T:
+    """The image; several of them are an error that names what takes several."""
+    several = isinstance(image, (list, tuple, set, frozenset, dict, Iterator, Features)) and not hasattr(image, "read")
+    if several or getattr(image, "ndim", 0) > 3:
+        kind = type(image).__name__
+        raise UsageError(f"clf(image) takes one image and got a {kind}; for several, use clf.predict_many(images).")
+    return image
 
 
 def checked_images(images: Iterable[T]) -> Iterable[T]:
     """The images; a single one is an error, as going through it would give characters, bytes or rows of pixels."""
     one = isinstance(images, (str, bytes, bytearray, memoryview, os.PathLike, Image.Image, Keyed))
-    if isinstance(images, np.ndarray):
-        one = images.ndim < 3 or (images.ndim == 3 and images.shape[-1] in (1, 3, 4))
+    shape = getattr(images, "shape", None)
+    if isinstance(shape, tuple):
+        one = len(shape) < 3 or (len(shape) == 3 and shape[0 if is_tensor(images) else -1] in (1, 3, 4))
     if one or hasattr(images, "read"):
         kind = type(images).__name__
         raise UsageError(f"this takes many images and got one ({kind}): give a list, [image], or call clf(image).")

@@ -153,6 +153,20 @@ class Scheduler(Generic[Answer]):
                 self._refills.extend(self._units(request.task))
 
 
+def cut_inside_block(ends: Sequence[int], known: int, block: int | None) -> int | None:
+    """The first of these numbers of views whose features cannot be taken from `known` ones: it ends inside a block.
+
+    Features of whole blocks are the same bits whatever follows; a part of a block was computed with what followed.
+    """
+    return next((end for end in ends if end < known and (block is None or end % block)), None)
+
+
+def receive_known(task: Task[object], known: Float32) -> None:
+    """Let a task have the features of its first views that are known from another time, round by round."""
+    while task.answer is None and task.wanted.stop <= len(known):
+        task.receive(known[task.wanted.start : task.wanted.stop], 0.0)
+
+
 def encode_units(encoder: Encoder) -> Callable[[Sequence[UInt8]], list[Float32]]:
     """A function from units of views to their features, in as few calls as keep the features of each unit.
 

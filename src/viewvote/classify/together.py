@@ -12,7 +12,7 @@ from ..views.sample import Keyed, Sample
 from .classifier import Classifier
 from .image_task import ImageTask
 from .prefetch import PREPARING, prepare_ahead
-from .scheduler import Scheduler, Settled, encode_units
+from .scheduler import Scheduler, Settled, cut_inside_block, encode_units
 
 Answers = list[Prediction | ViewvoteError]
 
@@ -52,8 +52,7 @@ class SharedTask:
         return task.answer
 
     def _first(self, classifier: Classifier, features: Float32, count: int) -> Float32:
-        block = classifier.encoder.block_views
-        if count == len(features) or (block is not None and count % block == 0):
+        if cut_inside_block([count], len(features), classifier.encoder.block_views) is None:
             return features[:count]
         return classifier.encoder.encode_images(self.sample.pixels[:count])
 

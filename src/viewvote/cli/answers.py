@@ -1,10 +1,12 @@
 """The answers of `viewvote classify`: one line per image as it is classified, unreadable images reported."""
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ..classify.classifier import Classifier
 from ..classify.options import named_method
+from ..classify.recall import check_recall
 from ..encoders import LoadOptions
 from ..errors import ImageError, UsageError, ViewvoteError
 from ..methods.settings import build_method
@@ -15,7 +17,8 @@ from .classify import ClassifyOptions
 from .explanations import Explainer
 from .formats import format_of
 from .guard import complain
-from .inputs import find_inputs
+from .inputs import Inputs, find_inputs
+from .known_images import KnownImages
 from .output import ENDINGS, RESUMABLE, Writer, open_output
 from .progress import progress
 from .surroundings import Adviser, summary_of, with_asked_context
@@ -30,11 +33,15 @@ def write_answers(asked: ClassifyOptions) -> int:
     fmt = format_of(asked.format, asked.output, endings=ENDINGS, default="table")
     if asked.resume and fmt not in RESUMABLE:
         raise UsageError(f"--resume continues {' or '.join(RESUMABLE)} files: write --output answers.jsonl, say.")
-    inputs = find_inputs(asked)
+    known = None if asked.features is None else KnownImages.of(asked)
+    inputs = find_inputs(asked) if known is None else Inputs(known.paths)
     own = [] if asked.explain is None else [asked.explain]
     watcher = None if asked.watch is None else Watcher(asked.watch, leave_out=own)
+    classifier = classifier_of(asked if known is None else known.completed(asked))
+    if known is not None:
+        check_recall(classifier, known.features.encoding)  # before anything is written
     classifier = with_asked_context(
-        classifier_of(asked),
+        classifier,
         inputs.paths,
         asked=asked.context,
         mix=asked.context_mix,
@@ -60,7 +67,7 @@ def write_answers(asked: ClassifyOptions) -> int:
     width = _path_width(todo, watching=watcher is not None)
     writer = Writer(stream, fmt, top=asked.top, trace=asked.trace, width=width, fresh=fresh)
     adviser = Adviser(classifier)
-    answering = Answering(classifier, writer, adviser, explainer, asked.batch_views, asked.quiet, inputs.piped)
+    answering = Answering(classifier, writer, adviser, explainer, asked.batch_views, asked.quiet, inputs.piped, known)
     try:
         answering.answer(todo)
         if watcher is not None:
@@ -92,16 +99,16 @@ def classifier_of(asked: ClassifyOptions) -> Classifier:
             raise UsageError("--keep and --set keep=... are the same setting; give one of them.")
         settings["keep"] = asked.keep
     disagreement = None if asked.disagreement is None else read_disagreement(asked.disagreement)
-    n_views, rule = asked_views(read_views(asked.views), stop=asked.stop, disagreement=disagreement)
+    n_views, rule = asked_views(read_views(asked.views or "auto"), stop=asked.stop, disagreement=disagreement)
     method = named_method(asked.method, text_head=asked.text_head is not None)
     return Classifier(
-        asked.model,
+        asked.model or "pocket",
         labels=labels,
         method=build_method(method, settings) if settings else method,
         n_views=n_views,
         stop=rule,
         keep=None if settings else asked.keep,
-        augment=asked.augment,
+        augment=asked.augment or "crops",
         templates=asked.templates,
         teacher=asked.teacher,
         abstain_below=asked.abstain_below,
@@ -109,7 +116,7 @@ def classifier_of(asked: ClassifyOptions) -> Classifier:
         multi_label=asked.multi_label,
         thresholds=read_thresholds(asked.threshold or []),
         calibration=asked.calibration,
-        seed=asked.seed,
+        seed=asked.seed or 0,
         limits=read_limits(asked.max_pixels, asked.max_bytes),
         text_head=asked.text_head,
         options=LoadOptions(device=asked.device, dtype=asked.dtype, runtime=asked.runtime, precision=asked.precision),
@@ -118,7 +125,10 @@ def classifier_of(asked: ClassifyOptions) -> Classifier:
 
 @dataclass
 class Answering:
-    """What answers are written with, and how many there are; `piped` is the image on standard input."""
+    """What answers are written with, and how many there are; `piped` is the image on standard input.
+
+    `known` has the features of the images, where they are not read.
+    """
 
     classifier: Classifier
     writer: Writer
@@ -127,16 +137,15 @@ class Answering:
     batch_views: int | None
     quiet: bool
     piped: bytes
+    known: KnownImages | None = None
     answered: int = 0
     failed: int = 0
 
     def answer(self, paths: list[str]) -> list[str]:
         """Write the prediction of each image, report the unreadable ones, and return these."""
         failed = []
-        sources = (self.piped if path == STDIN else path for path in paths)
         with progress(len(paths), quiet=self.quiet) as step:
-            results = self.classifier.predict_many(sources, batch_views=self.batch_views, on_error="return")
-            for path, result in zip(paths, results, strict=True):
+            for path, result in zip(paths, self._results(paths), strict=True):
                 if isinstance(result, ViewvoteError):
                     complain(str(result))
                     self.writer.fail(path, result)
@@ -150,6 +159,12 @@ class Answering:
                     self.answered += 1
                 step()
         return failed
+
+    def _results(self, paths: list[str]) -> Iterator[Prediction | ViewvoteError]:
+        if self.known is not None:
+            return self.known.predict(self.classifier, paths)
+        sources = (self.piped if path == STDIN else path for path in paths)
+        return self.classifier.predict_many(sources, batch_views=self.batch_views, on_error="return")
 
     def _explain(self, path: str, prediction: Prediction) -> None:
         """Draw the picture of why, where they are asked for; an image that has gone meanwhile has none."""

@@ -23,6 +23,8 @@ HELP = """Classify images by labels in words: augment, predict, keep the confide
 
   viewvote classify photos/ --labels "cat,dog,guitar" --context self
 
+  viewvote classify --features features --labels "indoors,outdoors"
+
   cat photo.jpg | viewvote classify - --labels "cat,dog" --format json --trace
 
   find . -name "*.jpg" -newer last | viewvote classify - --labels "cat,dog"
@@ -33,7 +35,7 @@ HELP = """Classify images by labels in words: augment, predict, keep the confide
 
 @dataclass(frozen=True)
 class ClassifyOptions:
-    """What `viewvote classify` is asked."""
+    """What `viewvote classify` is asked; None is what the features were made with, or else the default."""
 
     images: Annotated[
         list[str] | None,
@@ -44,6 +46,14 @@ class ClassifyOptions:
     watch: Annotated[
         str | None,
         typer.Option(metavar="FOLDER", help="Classify what is in this folder and what comes into it, until Ctrl-C."),
+    ] = None
+    features: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="In place of images: those that `viewvote encode` wrote there.",
+            rich_help_panel=opt.ASK,
+        ),
     ] = None
     labels: Annotated[
         str | None, typer.Option(metavar="A,B,...", help="Labels, separated by commas.", rich_help_panel=opt.ASK)
@@ -87,31 +97,24 @@ class ClassifyOptions:
         ),
     ] = None
     context_mix: ContextMixOption = None
-    model: opt.ModelOption[str] = "pocket"
+    model: opt.ModelOption[str | None] = None
     teacher: opt.TeacherOption = None
     text_head: opt.TextHeadOption = None
     device: opt.DeviceOption[str] = "auto"
     dtype: opt.DtypeOption[opt.Dtype] = "fp32"
     runtime: opt.RuntimeOption[opt.Runtime] = "auto"
     precision: opt.PrecisionOption[opt.Precision] = "auto"
-    batch_views: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Views encoded at once.",
-            show_default="what is fastest here",
-            rich_help_panel=opt.MODEL,
-        ),
-    ] = None
+    batch_views: opt.BatchViewsOption = None
     method: opt.MethodOption[str] = "auto"
     settings: opt.SettingsOption = None
-    views: opt.ViewsOption[str] = "auto"
+    views: opt.ViewsOption[str | None] = None
     keep: opt.KeepOption = None
     stop: opt.StopOption = None
     disagreement: opt.DisagreementOption = None
-    augment: opt.AugmentOption[opt.Augment] = "crops"
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the views.", rich_help_panel=opt.VOTE)] = 0
+    augment: opt.AugmentOption[opt.Augment | None] = None
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Seed of the views.", show_default="0", rich_help_panel=opt.VOTE)
+    ] = None
     format: Annotated[
         Format | None,
         typer.Option(

@@ -11,6 +11,7 @@ from . import (
     context,
     datasets,
     doctor,
+    encode,
     evaluate,
     export,
     listing,
@@ -38,6 +39,7 @@ MODELS = "Models of your own"
 app.command(help=classify.HELP, rich_help_panel=CLASSIFY)(classify.classify)
 app.command(help=sort.HELP, rich_help_panel=CLASSIFY)(sort.sort)
 app.command(help=context.HELP, rich_help_panel=CLASSIFY)(context.context)
+app.command(help=encode.HELP, rich_help_panel=CLASSIFY)(encode.encode)
 app.command(help=serve.HELP, rich_help_panel=CLASSIFY)(serve.serve)
 app.command(rich_help_panel=CLASSIFY)(listing.models)
 app.command(rich_help_panel=CLASSIFY)(listing.methods)

@@ -118,6 +118,13 @@ DtypeOption = Annotated[T, typer.Option(help="For torch models.", show_default="
 RuntimeOption = Annotated[T, typer.Option(help="For ONNX packs.", show_default="auto", rich_help_panel=MODEL)]
 PrecisionOption = Annotated[T, typer.Option(help="For ONNX packs.", show_default="auto", rich_help_panel=MODEL)]
 
+BatchViewsOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1, metavar="N", help="Views encoded at once.", show_default="what is fastest here", rich_help_panel=MODEL
+    ),
+]
+
 MethodOption = Annotated[
     T,
     typer.Option(

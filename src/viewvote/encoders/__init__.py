@@ -19,6 +19,7 @@ from .base import (
     checked_views,
     unit_rows,
 )
+from .reopening import remember
 
 __all__ = [
     "SCHEMES",
@@ -143,7 +144,8 @@ def load_encoder(model_id: str, options: LoadOptions | None = None) -> Encoder:
         raise UsageError(f"{scheme!r} is one model and has no variants; write {scheme!r} instead of {model_id!r}.")
     if not rest and ":" in model_id:
         raise UsageError(f"model id {model_id!r} names nothing after the scheme; expected {scheme}:NAME.")
-    return checked_encoder(SCHEMES.get(scheme)(rest, options), role=f"what {model_id!r} loads")
+    encoder = checked_encoder(SCHEMES.get(scheme)(rest, options), role=f"what {model_id!r} loads")
+    return remember(encoder, model_id, options)
 
 
 def _checked(options: LoadOptions) -> LoadOptions:

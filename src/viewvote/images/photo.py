@@ -21,8 +21,11 @@ from ..errors import ImageError, ImageTooLargeError, UnreadableImageError, Usage
 from ..rng import content_key
 from .extras import HEIF, endings_of_extras, is_heif, prepare_heif, preview_of
 from .rgb import BROKEN, ORIENTATION, array_to_image, orientation_of, to_rgb
+from .tensors import BecomesArray, foreign_array, is_foreign, is_tensor
 
-ImageSource = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO | Image.Image | NDArray[Any]
+ImageSource = (
+    str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO | Image.Image | NDArray[Any] | BecomesArray
+)
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "ICO", "TGA", "JPEG2000")
 """What is decoded. Pillow knows more, some by running other programs (EPS): those stay shut."""
@@ -104,15 +107,16 @@ class Photo:
 
 
 def open_photo(source: ImageSource | Photo, *, limits: ImageLimits | None = None) -> Photo:
-    """The photo behind a path, bytes, a file object, a PIL image or an array; encoded sources are only peeked at."""
+    """The photo behind a path, bytes, a file object, a PIL image, an array or a tensor; files are only peeked at."""
     limits = limits or ImageLimits()
     if isinstance(source, Photo):
         _check_pixels(source.size, source.name, limits)
         return source
     if isinstance(source, Image.Image):
         return _from_pil(source, limits)
-    if isinstance(source, np.ndarray):
-        return _from_pil(array_to_image(source), limits, name="array")
+    if isinstance(source, np.ndarray) or is_foreign(source):
+        array = source if isinstance(source, np.ndarray) else foreign_array(source)
+        return _from_pil(array_to_image(array), limits, name="tensor" if is_tensor(source) else "array")
     data, name = _read(source, limits)
     data = preview_of(data, name)
     with _peek(data, name, limits) as image:
@@ -131,6 +135,8 @@ def pinned(source: ImageSource | Photo, *, limits: ImageLimits | None = None) ->
         return bytes(source)
     if isinstance(source, np.ndarray):
         return source.copy()
+    if is_foreign(source):
+        return np.array(foreign_array(source))
     if isinstance(source, Image.Image):
         return _from_pil(source, limits)
     if hasattr(source, "read"):
@@ -184,7 +190,7 @@ def _read(source: Any, limits: ImageLimits) -> tuple[bytes, str]:
             raise UsageError(f"{name} is opened as text; open it in binary mode ('rb').")
     else:
         raise UsageError(
-            f"an image is a path, bytes, a binary file, a PIL image or an array; got {type(source).__name__}."
+            f"an image is a path, bytes, a binary file, a PIL image, an array or a tensor; got {type(source).__name__}."
         )
     if len(data) > limits.max_bytes:
         raise _too_large(name, f"more than {limits.max_bytes:,}", limits.max_bytes, "bytes")

@@ -6,10 +6,8 @@ import platform
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..classify.classifier import Classifier
-from ..encoders import Encoder
+from ..encoders.probe import probe, same_probe
 from ..errors import RunError
 from ..images import resize as resampling
 
@@ -29,8 +27,6 @@ DECISIVE = ("model_fingerprint", "teacher_fingerprint", "method_fingerprint", "r
 differ in the last bit)."""
 
 PROBES = ("model_probe", "teacher_probe")
-PROBE_TOLERANCE = 1e-3
-"""Features of unit length differ by less between machines, and by more between weights or precisions."""
 
 
 def version_of(package: str) -> str | None:
@@ -49,13 +45,6 @@ def cpu_name() -> str:
         lines = []
     named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(named, platform.processor())
-
-
-def probe(encoder: Encoder) -> list[float]:
-    """The first features of a fixed picture: they differ between image towers, which fingerprints (of texts) do not."""
-    size = encoder.image_spec.size
-    picture = (np.arange(size * size * 3) % 251).astype(np.uint8).reshape(1, size, size, 3)
-    return [float(value) for value in encoder.encode_images(picture)[0, :8]]
 
 
 def environment_of(classifier: Classifier) -> dict[str, Any]:
@@ -90,7 +79,7 @@ def differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
             )
     for name in PROBES:
         was = before.get(name, [])
-        if len(was) != len(now[name]) or not np.allclose(was, now[name], atol=PROBE_TOLERANCE):
+        if not same_probe(was, now[name]):
             raise RunError(
                 f"the run began with another {name.removesuffix('_probe')}: the features of a test picture were {was}, "
                 f"now {now[name]}. Continue with the old one, or begin a new run with another --out."

@@ -11,6 +11,7 @@ import numpy as np
 from ..arrays import Float32, UInt8
 from ..classify.classifier import Classifier
 from ..classify.image_task import ImageTask
+from ..classify.scheduler import cut_inside_block, receive_known
 from ..errors import UnreadableImageError, ViewvoteError
 from ..prediction import Prediction
 from ..stopping.rules import STEP, aligned_rounds
@@ -127,15 +128,17 @@ class Job:
         key = features.key(self.upload.data, seed=clf.seed, augment=clf.augment)
         ends = self._ends()
         known = features.known(key)
+        cut = cut_inside_block(ends, len(known), clf.encoder.block_views)
+        if cut is not None:
+            known = known[: max((end for end in ends if end < cut), default=0)]
         if clf.teacher is not None or len(known) < ends[0]:
             known = known[:0]
         sample = clf.prepare(Keyed(_readable(self.upload), key=key[0]), first=0 if len(known) else ends[0])
         sample.known = len(known)
         self.size = sample.photo.size
-        self._task = task = clf.task(sample, ends=ends)
+        self._task = clf.task(sample, ends=ends)
         self._keep_rows = (lambda rows: features.keep(key, rows)) if features.on else None
-        while self._outcome is None and task.wanted.stop <= len(known):
-            self.receive(known[task.wanted.start : task.wanted.stop], 0.0)
+        receive_known(self, known)
 
     def _ends(self) -> tuple[int, ...]:
         """The rounds: the classifier's own, or every eight views where somebody watches and no rule asks for others.

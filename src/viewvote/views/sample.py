@@ -38,7 +38,7 @@ class Sample:
     Views are drawn when they are asked for, from a photo that is decoded once, no coarser than the finest view needs:
     the first views have the same pixels however many follow. `draw_ahead` starts on the next ones and returns at once.
     `known` is how many of the first views need not be drawn, because their features are known from another time, and
-    `source` the feature (1, dim) of the source view where it is.
+    `source` the feature (1, dim) of the source view where it is. `key` and `dataset` are what the views follow from.
     """
 
     def __init__(
@@ -50,9 +50,13 @@ class Sample:
         path: str | None,
         tie_draw: float,
         read: float,
+        key: str = "",
+        dataset: str = "",
         draw_views: DrawViews | None = None,
     ) -> None:
         self.photo = photo
+        self.key = key
+        self.dataset = dataset
         self.views = views
         self.path = path
         self.tie_draw = tie_draw
@@ -139,18 +143,29 @@ def prepare(
     start = perf_counter()
     photo = open_photo(image, limits=limits)
     key = photo.key if key is None else key
-    views = sample_views(photo.size, spec, n_views=n_views, rng=sample_rng(seed=seed, dataset=dataset, key=key))
-    if checked_augment(augment) == "augmix":
-        mixes = sample_mixes(n_views - 1, sample_rng(seed=seed, dataset=dataset, key=key, stream="augmix"))
-        views[1:] = [replace(view, mix=mix) for view, mix in zip(views[1:], mixes, strict=True)]
-    tie_draw = float(sample_rng(seed=seed, dataset=dataset, key=key, stream="ties").uniform(1)[0])
+    views, tie_draw = views_of(
+        photo.size, spec, n_views=n_views, seed=seed, dataset=dataset, key=key, augment=checked_augment(augment)
+    )
     path = str(image) if isinstance(image, (str, Path)) else None
     drawer = draw_views if augment == "crops" else None
     read = perf_counter() - start
-    sample = Sample(photo, views, spec, path=path, tie_draw=tie_draw, read=read, draw_views=drawer)
+    sample = Sample(
+        photo, views, spec, path=path, tie_draw=tie_draw, read=read, key=key, dataset=dataset, draw_views=drawer
+    )
     if first != 0:
         sample.draw(0, n_views if first is None else min(first, n_views))
     return sample
+
+
+def views_of(
+    size: tuple[int, int], spec: ImageSpec, *, n_views: int, seed: int, dataset: str, key: str, augment: Augment
+) -> tuple[list[View], float]:
+    """Where the views of an image of `size` (width, height) look, and the number that breaks its random ties."""
+    views = sample_views(size, spec, n_views=n_views, rng=sample_rng(seed=seed, dataset=dataset, key=key))
+    if augment == "augmix":
+        mixes = sample_mixes(n_views - 1, sample_rng(seed=seed, dataset=dataset, key=key, stream="augmix"))
+        views[1:] = [replace(view, mix=mix) for view, mix in zip(views[1:], mixes, strict=True)]
+    return views, float(sample_rng(seed=seed, dataset=dataset, key=key, stream="ties").uniform(1)[0])
 
 
 def checked_augment(augment: Augment) -> Augment:
