@@ -1,6 +1,5 @@
 """One file per model family; `load_encoder("scheme:rest")` finds it."""
 
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,9 +33,6 @@ __all__ = [
     "split_model_id",
     "unit_rows",
 ]
-
-# ONNX Runtime 1.31 numbers the machine, stores events and sends them to its makers: that is the user's to switch on.
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 Loader = Callable[[str, LoadOptions], Encoder]
 

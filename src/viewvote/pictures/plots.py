@@ -1,10 +1,12 @@
 """Plots: a sheet's reliability diagrams and risk-coverage curve, and the parts that studies share. Needs `plots`."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..errors import MissingExtraError, UsageError
+from ..files import default_cache_dir
 from ..report.sheet import Sheet
 from .drawing import FAINT, GRID, INK
 from .explain import PALETTE
@@ -16,6 +18,7 @@ def save_plot(draw: Callable[[Any], None], path: Path, *, size: tuple[float, flo
     """Write what `draw` draws on a matplotlib Figure of this size in inches, in the format of the path's ending."""
     if path.suffix.lower() not in SUFFIXES:
         raise UsageError(f"a plot is written as one of {', '.join(SUFFIXES)}; got {path.name!r}.")
+    os.environ.setdefault("MPLCONFIGDIR", str(default_cache_dir() / "matplotlib"))  # its list of fonts
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
