@@ -83,7 +83,7 @@ def get(
             fetch_tower(cache_dir=default_cache_dir(), source=source, watch=watch)
     elif source is not None:
         raise UsageError(
-            f"--from belongs to clip-b16, not to {model}; a model that you have as files is named by its folder, onnx:DIR."
+            f"--from belongs to clip-b16, not to {model}; a model in files of yours is named by its folder, onnx:DIR."
         )
     load_encoder(model, LoadOptions(precision=precision, device="cpu"))
     if not quiet:
