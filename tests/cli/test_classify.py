@@ -283,7 +283,9 @@ def test_the_core_runs_where_torch_is_missing(pictures, tmp_path):
 
 
 def test_version_and_help():
-    assert viewvote("--version").stdout.decode().startswith("viewvote ")
+    shown = [line.split() for line in viewvote("--version").stdout.decode().splitlines()]
+    assert [words[0] for words in shown] == ["viewvote", "pocket", "clip-b16"]
+    assert [len(words[1]) for words in shown[1:]] == [12, 12]
     for command in ([], ["classify"], ["models"], ["methods"], ["templates"], ["export"], ["doctor"]):
         done = viewvote(*command, "--help")
         assert done.returncode == 0

@@ -61,15 +61,24 @@ app.add_typer(text_head.app, name="text-head", rich_help_panel=MODELS)
 def _version(value: bool) -> None:
     if value:
         from .. import __version__
+        from ..encoders.revisions import shipped_revisions
 
         typer.echo(f"viewvote {__version__}")
+        for model, revision in shipped_revisions().items():
+            typer.echo(f"{model} {revision}")
         raise typer.Exit
 
 
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool,
+        typer.Option(
+            "--version",
+            callback=_version,
+            is_eager=True,
+            help="Show the version and those of the shipped models.",
+        ),
     ] = False,
 ) -> None:
     del version
