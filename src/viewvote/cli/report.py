@@ -37,7 +37,9 @@ REPORT_HELP = """The paper's tables from runs: ours with intervals, the publishe
   viewvote report --compare runs/pets-pocket-zero-1f... runs/pets-pocket-zero_shot-9c...
 """
 
-Output = Annotated[Path | None, typer.Option(help="Write to this file instead of standard output.")]
+Output = Annotated[
+    Path | None, typer.Option(help="Write to this file instead of standard output.", rich_help_panel=FILES)
+]
 
 
 @guarded
