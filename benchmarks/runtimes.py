@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from viewvote.encoders.onnx.runtimes import count_workers, open_session, spread
+from viewvote.telemetry import without_openvino_telemetry
 
 BATCHES = (1, 8, 16, 32, 64)
 VARIANTS = ("fp32", "static", "dynamic")
@@ -120,7 +121,8 @@ def batched_ort(path: Path) -> Callable[[np.ndarray], object]:
 
 
 def batched_openvino(path: Path) -> Callable[[np.ndarray], object]:
-    import openvino as ov
+    with without_openvino_telemetry():
+        import openvino as ov
 
     config = {"INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY"}
     request = ov.Core().compile_model(str(path), "CPU", config).create_infer_request()

@@ -9,11 +9,13 @@ import pytest
 from PIL import Image
 
 from viewvote import ToyEncoder
+from viewvote.encoders.clip_b16.tower import tower_file
 
 # A shell starts background jobs with Ctrl-C ignored, and children inherit that: tests that interrupt one need it back.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+TOWER = tower_file()
 PHOTOS = Path(__file__).parents[2] / "shared" / "data"
 
 
@@ -83,6 +85,16 @@ def photos() -> Path:
     if not (PHOTOS / "eval").is_dir():
         pytest.skip("needs the photographs of ../shared/data, which are not here")
     return PHOTOS
+
+
+@pytest.fixture
+def clip_b16(_own_cache: None) -> None:
+    """The image tower of the user's cache in that of the tests; they skip where it was never fetched."""
+    if not TOWER.is_file():
+        pytest.skip("needs the image tower of `viewvote models get clip-b16`")
+    if not tower_file().exists():
+        tower_file().parent.mkdir(parents=True, exist_ok=True)
+        tower_file().symlink_to(TOWER)
 
 
 @pytest.fixture(autouse=True)

@@ -92,6 +92,7 @@ def main() -> None:
         "context_length": CONTEXT,
         "dim": fitted["weight"].shape[1],
         "pad_id": PAD,
+        "scripts": ["latin"],
     }
     (args.pack / "viewvote.json").write_text(json.dumps(settings, indent=2) + "\n")
     for file in sorted(args.pack.iterdir()):

@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from . import telemetry as _telemetry
+
 if TYPE_CHECKING:
     from .classify.classifier import Classifier
     from .classify.feature_files import open_features
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from .stopping import Adaptive
 
 __version__ = "0.1.0"
+
+_telemetry.switch_off()  # before anything of ours can import what reports
 
 __all__ = [
     "Adaptive",

@@ -131,12 +131,13 @@ class Registry(Generic[T]):
         return obj
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
-    """The error for a name that is not among `known`, with the closest one suggested."""
+def unknown_name(kind: str, name: str, known: Iterable[str], *, of: str | None = None) -> UnknownNameError:
+    """The error for a name that is not among `known`, those `of` something, with the closest one suggested."""
     names = sorted(known)
     close = get_close_matches(str(name), names, n=1)  # a settings file may give a number
     hint = f" Did you mean {close[0]!r}?" if close else ""
-    return UnknownNameError(f"no {kind} {name!r}.{hint} Known: {', '.join(names)}.")
+    lacking = f"no {kind}" if of is None else f"{of} has no {kind}"
+    return UnknownNameError(f"{lacking} {name!r}.{hint} Known: {', '.join(names)}.")
 
 
 def _same_source(one: object, other: object) -> bool:

@@ -146,7 +146,7 @@ def test_ten_thousand_labels():
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        ([], "labels is empty"),
+        ([], "there are no labels"),
         ("cat", r"Did you mean \['cat'\]"),
         (["cat", "cat"], "'cat' is given twice"),
         (["cat", ""], "label 1 is ''"),

@@ -155,12 +155,12 @@ def test_an_unreadable_file_is_told_and_counted_and_the_rest_goes_on(pictures):
         (["."], "--labels"),
         ([".", *LABELS, "--labels-file", "x"], "either --labels"),
         ([".", "--labels-file", "missing.txt"], "cannot read the labels file"),
-        ([".", "--labels", ","], "labels is empty"),
+        ([".", "--labels", ","], "there are no labels"),
         ([".", "--labels", "a,a"], "given twice"),
         ([".", *LABELS, "--model", "toi"], "Did you mean 'toy'"),
         ([".", *LABELS, "--method", "zeroo"], "Did you mean 'zero'"),
         ([".", *LABELS, "--keep", "0"], "keep must be above 0"),
-        ([".", *LABELS, "--views", "0"], "n_views must be"),
+        ([".", *LABELS, "--views", "0"], "at least 1 view"),
         ([".", *LABELS, "--templates", "phoot"], "Did you mean 'photo'"),
         ([".", *LABELS, "--resume"], "--output"),
         ([".", *LABELS, "--set", "tie"], "write --set KEY=VALUE"),
@@ -283,7 +283,9 @@ def test_the_core_runs_where_torch_is_missing(pictures, tmp_path):
 
 
 def test_version_and_help():
-    assert viewvote("--version").stdout.decode().startswith("viewvote ")
+    shown = [line.split() for line in viewvote("--version").stdout.decode().splitlines()]
+    assert [words[0] for words in shown] == ["viewvote", "pocket", "clip-b16"]
+    assert [len(words[1]) for words in shown[1:]] == [12, 12]
     for command in ([], ["classify"], ["models"], ["methods"], ["templates"], ["export"], ["doctor"]):
         done = viewvote(*command, "--help")
         assert done.returncode == 0

@@ -76,7 +76,7 @@ def test_interrupting_leaves_whole_lines(tmp_path):
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert b"Traceback" not in stderr
+    assert stderr == b"viewvote: interrupted. The same command with --resume goes on from here.\n"
     lines = out.read_bytes().splitlines(keepends=True)
     assert 0 < len(lines) < 300
     assert all(line.endswith(b"\n") and json.loads(line)["label"] == "red" for line in lines)
@@ -92,3 +92,11 @@ def test_a_reader_that_goes_away_is_no_error_message(tmp_path):
     assert b"Traceback" not in done.stderr
     assert b"BrokenPipe" not in done.stderr
     assert b"Exception ignored" not in done.stderr
+
+
+def test_the_summary_counts_images_without_a_label(pictures):
+    Image.new("RGB", (30, 20), (90, 90, 90)).save(pictures / "grey.png")
+    done = viewvote("classify", pictures, *LABELS, *TOY, "--abstain-below", "0.9")
+    assert b"viewvote: 4 classified (1 abstained), 0 failed.\n" in done.stderr
+    (pictures / "grey.png").unlink()
+    assert b"abstained" not in viewvote("classify", pictures, *LABELS, *TOY).stderr

@@ -147,7 +147,7 @@ def test_an_unknown_key_in_a_spec_file_is_an_error(tmp_path):
     (tmp_path / "run.toml").write_text('dataset = "pets"\nmodle = "toy"\n')
     done = CliRunner().invoke(app, ["eval", "--spec", str(tmp_path / "run.toml")])
     assert done.exit_code == 2
-    assert "no key of a run spec 'modle'. Did you mean 'model'?" in done.stderr
+    assert "a run spec has no key 'modle'. Did you mean 'model'?" in done.stderr
 
 
 def test_unreadable_images_end_in_exit_code_1_until_they_are_retried(tmp_path):
@@ -225,7 +225,7 @@ def test_interrupted_by_the_user_it_says_so_and_continues(many_photos, tmp_path)
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert told == b"viewvote: interrupted.\n"
+    assert told == b"viewvote: interrupted. The same command goes on from here.\n"
     assert viewvote("eval", *command).returncode == 0
 
 

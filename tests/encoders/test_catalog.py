@@ -67,6 +67,15 @@ def test_every_scheme_has_a_row_and_missing_extras_are_named(monkeypatch: pytest
     assert (rows["open_clip"].state, rows["open_clip"].extra) == ("needs extra", "torch")
 
 
+def test_a_model_whose_weights_were_not_fetched_is_not_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VIEWVOTE_CACHE", str(tmp_path))
+    states = {row.model: row.state for row in catalog.families()}
+    assert (states["clip-b16"], states["pocket"]) == ("needs download", "ready")
+    (tmp_path / "clip-b16").mkdir()
+    (tmp_path / "clip-b16" / "clip_encoder.int8.onnx").write_text("x")
+    assert {row.model: row.state for row in catalog.families()}["clip-b16"] == "ready"
+
+
 def test_the_list_holds_families_and_downloads(tmp_path: Path) -> None:
     cache_repo(tmp_path, "a/onnx", {"onnx/vision_model.onnx": "x"})
     models = [row.model for row in catalog.list_models(cache_dir=tmp_path)]

@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 import subprocess
 import sys
 import termios
@@ -15,6 +16,7 @@ from huggingface_hub import constants
 from tests.encoders.hub_double import COMMIT, HubDouble, serve_hub
 from tests.encoders.onnx import packs
 from viewvote.encoders import LoadOptions, load_encoder
+from viewvote.encoders import hub as hub_module
 from viewvote.encoders.hub import HubRepo, is_repo_id
 from viewvote.encoders.onnx.encoder import OnnxEncoder
 from viewvote.errors import ModelNotFoundError, UsageError
@@ -134,6 +136,54 @@ def test_a_hub_out_of_reach_says_so(cache: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")  # the discard port: nothing listens
     with pytest.raises(ModelNotFoundError, match="it is not in the cache and the hub cannot be reached"):
         HubRepo("owner/repo", cache_dir=cache).fetch("file")
+
+
+@pytest.fixture
+def silence(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
+    """A hub whose packets vanish: connections are taken and never answered."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.getsockname()[1]}")
+        monkeypatch.setattr(hub_module, "PATIENCE", 0.3)
+        yield server
+
+
+def test_a_hub_that_says_nothing_is_waited_for_once_and_not_for_long(cache: Path, silence: socket.socket) -> None:
+    for name in ("owner/repo", "owner/other"):
+        with pytest.raises(ModelNotFoundError, match="the hub cannot be reached"):
+            HubRepo(name, cache_dir=cache).fetch("file")
+    silence.setblocking(False)
+    silence.accept()[0].close()
+    with pytest.raises(BlockingIOError):
+        silence.accept()  # there was one connection
+
+
+def test_an_answer_of_the_hub_is_not_remembered_for_ever(
+    cache: Path, silence: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub_module, "REMEMBERED", -1)
+    for _ in range(2):
+        assert not hub_module.hub_answers("owner/repo")
+    for _ in range(2):
+        silence.accept()[0].close()
+
+
+def test_who_waits_longer_says_so_to_the_client_of_the_hub(
+    silence: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+    monkeypatch.setenv("HF_HUB_ETAG_TIMEOUT", "7")
+    monkeypatch.setattr(hub_module, "_asked", lambda address, patience: waited.append(patience))
+    hub_module.hub_answers("owner/repo")
+    assert waited == [7.0]
+
+
+def test_libraries_stay_local_for_a_while_only() -> None:
+    before = constants.HF_HUB_OFFLINE
+    with hub_module.staying_local(when=True):
+        assert constants.HF_HUB_OFFLINE
+        with hub_module.staying_local(when=False):
+            assert constants.HF_HUB_OFFLINE
+    assert before == constants.HF_HUB_OFFLINE
 
 
 FETCH = """

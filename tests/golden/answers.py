@@ -52,6 +52,7 @@ class Command:
 def run_commands(commands: Sequence[Command], *, cache: Path) -> str:
     """Runs the commands in one process of their own; returns what those that failed complained of."""
     env = os.environ | {"VIEWVOTE_CACHE": str(cache), "COLUMNS": "120", "NO_COLOR": "1", "PYTHONUTF8": "1"}
+    env["SOURCE_DATE_EPOCH"] = "0"
     jobs = json.dumps([{"args": each.args, "cwd": str(each.cwd), "out": str(each.out)} for each in commands])
     process = [sys.executable, Path(__file__).with_name("many_commands.py")]
     done = subprocess.run(process, env=env, input=jobs.encode(), capture_output=True, timeout=500)

@@ -5,6 +5,7 @@ import os
 import struct
 import threading
 from contextlib import suppress
+from tempfile import SpooledTemporaryFile
 
 import numpy as np
 import pytest
@@ -271,3 +272,11 @@ def test_damaged_files_never_raise_anything_but_our_own_errors(data):
         raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
     with suppress(ImageError):
         assert open_photo(bytes(raw), limits=ImageLimits(max_pixels=10_000_000)).full().mode == "RGB"
+
+
+def test_a_file_without_a_name_is_not_called_none():
+    with SpooledTemporaryFile() as upload:
+        upload.write(b"nothing")
+        upload.seek(0)
+        with pytest.raises(UnreadableImageError, match=r"^cannot decode file object: "):
+            open_photo(upload)

@@ -51,7 +51,7 @@ def test_a_label_in_a_list_is_a_name_whatever_it_looks_like():
 @pytest.mark.parametrize(
     ("labels", "told"),
     [
-        ({}, "labels is empty"),
+        ({}, "there are no labels"),
         ({"cat": []}, r"label 'cat' has \[\]"),
         ({"cat": None}, "label 'cat' has None"),
         ({"cat": b"cat"}, "label 'cat' has b'cat'"),

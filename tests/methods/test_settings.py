@@ -18,7 +18,7 @@ def test_lists_become_tuples_as_files_know_no_others():
 
 
 def test_a_setting_the_method_does_not_have_is_an_error():
-    with pytest.raises(UnknownNameError, match=r"no setting of method 'zero' 'kep'. Did you mean 'keep'\?"):
+    with pytest.raises(UnknownNameError, match=r"method 'zero' has no setting 'kep'\. Did you mean 'keep'\?"):
         build_method("zero", {"kep": 0.5})
     with pytest.raises(UnknownNameError, match=r"Known: none"):
         build_method("zero-shot", {"keep": 0.5})

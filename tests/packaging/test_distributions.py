@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -94,6 +95,25 @@ def test_the_wheel_installs_the_command_and_names_its_licence_and_home(built):
     assert "licenses/LICENSE" in texts
     assert "License-Expression: MIT" in metadata
     assert "Project-URL: Homepage, https://github.com/viewvote/viewvote" in metadata
+
+
+def test_the_package_index_shows_a_readme_whose_links_lead_somewhere(built):
+    with zipfile.ZipFile(built.wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        headers, _, readme = archive.read(name).decode().partition("\n\n")
+    assert "Description-Content-Type: text/markdown" in headers
+    targets = re.findall(r"\]\(([^)]+)\)", readme)
+    assert len(targets) > 10
+    for target in targets:
+        assert target.startswith("https://")
+        home = re.match(
+            r"https://(?:github\.com/viewvote/viewvote/blob|raw\.githubusercontent\.com/viewvote/viewvote)/main/",
+            target,
+        )
+        assert home is None or (ROOT / target[home.end() :].partition("#")[0]).exists(), target
+    pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", readme)
+    assert pictures
+    assert all(picture.startswith("https://raw.githubusercontent.com/") for picture in pictures)
 
 
 def test_the_sdist_is_what_the_wheel_is_made_of_and_what_explains_it(built):

@@ -64,7 +64,7 @@ def test_a_file_may_name_its_layout_and_a_suite(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("dataset = []", r"no key of .*a\.toml 'dataset'. Did you mean 'datasets'\?"),
+        ("dataset = []", r"a\.toml has no key 'dataset'\. Did you mean 'datasets'\?"),
         ("datasets = []", r"a\.toml: datasets must be a suite's name or a list of datasets; got \[\]"),
         ('datasets = "ndz"', r"no suite, named in .*a\.toml 'ndz'. Did you mean 'nds'\?"),
         ('datasets = ["a", "a"]', r"a\.toml: datasets names one of them twice"),

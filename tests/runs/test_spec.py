@@ -95,7 +95,7 @@ def test_the_folder_name_is_safe_and_ends_in_the_hash():
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('dataset = "pets"\nmodle = "toy"', "no key of a run spec 'modle'. Did you mean 'model'?"),
+        ('dataset = "pets"\nmodle = "toy"', "a run spec has no key 'modle'. Did you mean 'model'?"),
         ('model = "toy"', "no dataset is named"),
         ('dataset = "pets"\nviews = "many"', "views must be a number, adaptive or auto; got 'many'"),
         ('dataset = "pets"\nviews = true', "views must be of type int | str; got True"),

@@ -162,7 +162,7 @@ def test_the_teacher_votes_where_the_method_asks_one():
         ({"method": "zer"}, "no method 'zer'. Did you mean 'zero'?"),
         ({"method": "tda"}, "a service answers each image alone"),
         ({"method": "tpt"}, "a service answers each image alone"),
-        ({"labels": []}, "labels is empty"),
+        ({"labels": []}, "there are no labels"),
         ({"labels": ["cat", "cat"]}, "label 'cat' is given twice"),
         ({"labels": ["cat", " "]}, "label 1 is ' '"),
         ({"labels": "cat"}, "option 'labels': "),

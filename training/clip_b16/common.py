@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from viewvote.arrays import Float32, UInt8
-from viewvote.encoders.clip_b16.tower import packaged_tower, runnable_tower
+from viewvote.encoders.clip_b16.tower import runnable_tower, tower_file
 from viewvote.encoders.onnx.encoder import normalise, pixel_line
 from viewvote.encoders.onnx.runtimes import open_session
 from viewvote.files import default_cache_dir
@@ -30,7 +30,7 @@ def need(parser: argparse.ArgumentParser, folder: Path, *names: str) -> None:
 
 def open_tower() -> Callable[[UInt8], Float32]:
     """Unit features (views, 512) of uint8 views, by the graph that users run, on one thread."""
-    graph = runnable_tower(packaged_tower(), precision="int8", cache_dir=default_cache_dir())
+    graph = runnable_tower(tower_file(), precision="int8", cache_dir=default_cache_dir())
     session = open_session(graph)
     spec = ImageSpec(size=224)
     scale, shift = pixel_line(spec.mean, spec.std)

@@ -58,6 +58,7 @@ def main() -> None:
         context_length=CONTEXT,
         dim=common.DIM,
         pad_id=PAD,
+        scripts=("latin",),
     )
     (args.pack / FILE).write_text(json.dumps(settings.to_dict(), indent=2) + "\n")
     for file in sorted(args.pack.iterdir()):

@@ -14,6 +14,7 @@ from ..encoders import Encoder, LoadOptions, load_encoder
 from ..encoders.base import checked_encoder
 from ..encoders.batch_size import fastest_batch
 from ..encoders.reopening import close
+from ..encoders.scripts import warn_of_scripts
 from ..encoders.text_head import BuildHead, TextHead, build_text_head
 from ..errors import UsageError, ViewvoteError
 from ..images.photo import ImageLimits, ImageSource
@@ -160,6 +161,8 @@ class Classifier(Estimator):
                 "not hold; give it a weight, e.g. --set weight=1."
             )
         self.text_head = self._head(self.encoder) if text_head is None else self._head_in(Path(text_head))
+        if text_head is None:
+            warn_of_scripts(self.encoder, self.labels)
         self.likely = probability_fit(self.encoder if self.teacher is None else self.teacher, self.method, calibration)
         self.teacher_head = self._head(self.teacher) if self.teacher is not None else None
         self.likeness = self._likeness() if self.method.asks_likeness else None

@@ -73,6 +73,9 @@ def write_answers(asked: ClassifyOptions) -> int:
         if watcher is not None:
             watcher.leave(done | set(todo))
             answer_what_comes(answering, watcher)
+    except KeyboardInterrupt as error:
+        resumable = asked.output is not None and fmt in RESUMABLE
+        raise KeyboardInterrupt("The same command with --resume goes on from here." if resumable else "") from error
     finally:
         writer.close()
         if explainer is not None:
@@ -82,7 +85,8 @@ def write_answers(asked: ClassifyOptions) -> int:
     several = answering.answered + answering.failed + len(done) > 1 or watcher is not None
     if not asked.quiet and (several or answering.failed):
         before = f", {len(done)} done before" if done else ""
-        complain(f"{answering.answered} classified, {answering.failed} failed{before}.")
+        abstained = f" ({writer.abstained} abstained)" if writer.abstained else ""
+        complain(f"{answering.answered} classified{abstained}, {answering.failed} failed{before}.")
     if not asked.quiet and classifier.context is not None:
         complain(summary_of(classifier.context, classifier.labels))
     if not asked.quiet and (said := adviser.advice()) is not None:

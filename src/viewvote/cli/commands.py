@@ -15,6 +15,7 @@ from . import (
     evaluate,
     export,
     listing,
+    models,
     report,
     reproduce,
     serve,
@@ -41,7 +42,7 @@ app.command(help=sort.HELP, rich_help_panel=CLASSIFY)(sort.sort)
 app.command(help=context.HELP, rich_help_panel=CLASSIFY)(context.context)
 app.command(help=encode.HELP, rich_help_panel=CLASSIFY)(encode.encode)
 app.command(help=serve.HELP, rich_help_panel=CLASSIFY)(serve.serve)
-app.command(rich_help_panel=CLASSIFY)(listing.models)
+app.add_typer(models.app, name="models", rich_help_panel=CLASSIFY)
 app.command(rich_help_panel=CLASSIFY)(listing.methods)
 app.command(rich_help_panel=CLASSIFY)(listing.templates)
 app.command(rich_help_panel=CLASSIFY)(doctor.doctor)
@@ -62,15 +63,24 @@ app.add_typer(text_head.app, name="text-head", rich_help_panel=MODELS)
 def _version(value: bool) -> None:
     if value:
         from .. import __version__
+        from ..encoders.revisions import shipped_revisions
 
         typer.echo(f"viewvote {__version__}")
+        for model, revision in shipped_revisions().items():
+            typer.echo(f"{model} {revision}")
         raise typer.Exit
 
 
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool,
+        typer.Option(
+            "--version",
+            callback=_version,
+            is_eager=True,
+            help="Show the version and those of the shipped models.",
+        ),
     ] = False,
 ) -> None:
     del version

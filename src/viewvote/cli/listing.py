@@ -1,4 +1,4 @@
-"""`viewvote models | methods | templates`: what there is, one line each."""
+"""`viewvote methods | templates`: what there is, one line each."""
 
 from typing import Annotated
 
@@ -6,29 +6,9 @@ import typer
 
 from .guard import guarded
 from .options import PluginOption, load_plugins
-from .printing import print_json, print_rows
+from .printing import print_rows
 
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
-
-
-@guarded
-def models(as_json: Json = False, plugins: PluginOption = None) -> None:
-    """List the models: usable now, waiting for an extra, or already downloaded."""
-    from dataclasses import asdict
-
-    from ..encoders.catalog import list_models
-
-    load_plugins(plugins)
-    rows = list_models()
-    if as_json:
-        print_json([asdict(row) for row in rows])
-        return
-    table = []
-    for row in rows:
-        state = f'needs pip install "viewvote[{row.extra}]"' if row.state == "needs extra" else row.state
-        size = f"{row.bytes_on_disk / 1e6:.0f} MB" if row.bytes_on_disk else ""
-        table.append({"model": row.model, "state": " ".join([state, size]).strip(), "summary": row.summary})
-    print_rows(table)
 
 
 @guarded

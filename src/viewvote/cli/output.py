@@ -36,6 +36,7 @@ class Writer:
         self._trace = trace
         self._width = width
         self._count = 0
+        self.abstained = 0
         self._render: Callable[[Prediction], str] = getattr(self, f"_{fmt}")
         if fresh and fmt == "table":
             self._put(f"{'image':{width}}  {'likely':>6}  {'votes':>8}  label")
@@ -46,6 +47,7 @@ class Writer:
         """Add one prediction."""
         self._put(self._render(prediction))
         self._count += 1
+        self.abstained += prediction.abstained
 
     def fail(self, path: str, error: Exception) -> None:
         """Note in a table that an image has no answer; the other formats hold answers alone."""

@@ -1,8 +1,9 @@
 """`viewvote report | metrics | rescore`: tables, metrics and other settings from records, without the model."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -10,13 +11,18 @@ from .completion import offering
 from .formats import format_of
 from .guard import guarded
 
+if TYPE_CHECKING:
+    from ..report.table import Table
+    from ..runs.read import Run
+
 LAYOUTS = ("nds", "fine-grained", "free")  # of report/layouts, which this module imports only when called
-FORMATS = ("markdown", "latex", "csv", "json", "html")
+FORMATS = ("table", "markdown", "latex", "csv", "json", "html")
 RESCORED = ("table", "json", "csv")
 ENDINGS = {".md": "markdown", ".markdown": "markdown", ".tex": "latex", ".csv": "csv", ".json": "json"}
 ENDINGS |= {".html": "html", ".htm": "html"}
 RESCORED_ENDINGS = {".csv": "csv", ".json": "json"}
 VOTES = ("zero", "anchored")
+FILES = "Files"
 
 N = TypeVar("N", int, float)
 
@@ -31,7 +37,9 @@ REPORT_HELP = """The paper's tables from runs: ours with intervals, the publishe
   viewvote report --compare runs/pets-pocket-zero-1f... runs/pets-pocket-zero_shot-9c...
 """
 
-Output = Annotated[Path | None, typer.Option(help="Write to this file instead of standard output.")]
+Output = Annotated[
+    Path | None, typer.Option(help="Write to this file instead of standard output.", rich_help_panel=FILES)
+]
 
 
 @guarded
@@ -49,7 +57,7 @@ def report(
         str | None,
         typer.Option(
             help=" | ".join(FORMATS),
-            show_default="by the ending of --output, else markdown",
+            show_default="by the ending of --output; table on a terminal, else markdown",
             autocompletion=offering(FORMATS),
         ),
     ] = None,
@@ -74,7 +82,8 @@ def report(
 
     if format is not None and format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
-    format = format_of(format, output, endings=ENDINGS, default="markdown")  # noqa: A001
+    default = "table" if output is None and sys.stdout.isatty() else "markdown"
+    format = format_of(format, output, endings=ENDINGS, default=default)  # noqa: A001
     if compare is not None:
         if runs:
             raise UsageError("--compare takes its two runs itself; leave the others out.")
@@ -86,7 +95,24 @@ def report(
     found = load_runs(runs)
     if rescored:
         found = [*found, *derived_runs(found, [part.strip() for part in rescored.split(",")])]
-    put_text(render(build_table(found, layout=find_layout(layout)), format), output)
+    table = build_table(found, layout=find_layout(layout))
+    put_text(_page(table, found, output) if format == "html" else render(table, format), output)
+
+
+def _page(table: "Table", runs: "Sequence[Run]", output: Path | None) -> str:
+    """The HTML page, dated, with links to the runs from where it will lie."""
+    import os
+    from datetime import UTC, datetime
+
+    from ..report.formats.render import html
+
+    start = (Path() if output is None else output.parent).resolve()
+    folders = list(dict.fromkeys(run.path for run in runs))  # rescored rows share their run's
+    links = [(Path(os.path.relpath(path.resolve(), start)).as_posix() + "/", path.name) for path in folders]
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")  # who wants the same bytes again sets it
+    now = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now().astimezone()
+    made = f"Made on {now:%d %B %Y, %H:%M %Z} of {len(folders)} run{'s' * (len(folders) > 1)}."
+    return html(table, made=made, links=links)
 
 
 @guarded
@@ -94,19 +120,50 @@ def metrics(
     run: Annotated[Path, typer.Argument(help="A run's folder.")],
     bins: Annotated[int, typer.Option(min=1, help="Bins of confidence.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
-    plot: Annotated[Path | None, typer.Option(help="Draw reliability and risk to this PNG, SVG or PDF.")] = None,
+    classes: Annotated[
+        bool, typer.Option("--classes", help="Print every class, not only those that are got right least.")
+    ] = False,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw reliability and risk to this PNG, SVG or PDF.", rich_help_panel=FILES)
+    ] = None,
+    confusion: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write what is taken for what: a picture (PNG, SVG, PDF) or the table (CSV).", rich_help_panel=FILES
+        ),
+    ] = None,
+    mistakes: Annotated[
+        Path | None,
+        typer.Option(help="Write a contact sheet of the mistakes, the surest first.", rich_help_panel=FILES),
+    ] = None,
 ) -> None:
-    """Accuracy, calibration, selective risk and cost of one run."""
+    """Accuracy, classes and what they are taken for, calibration, selective risk and cost of one run."""
+    from ..report.classes import dataset_of_run, fill_classes
     from ..report.formats.strict_json import strict_json
     from ..report.sheet import fill_sheet
     from ..runs.read import load_run
 
-    sheet = fill_sheet(load_run(run), bins=bins)
+    chosen = load_run(run)
+    sheet, by_class = fill_sheet(chosen, bins=bins), fill_classes(chosen)
     if plot is not None:
         from ..pictures.plots import plot_sheet
 
         plot_sheet(sheet, plot)
-    typer.echo(strict_json(sheet.to_dict()) if as_json else f"{sheet}\n", nl=False)
+    if confusion is not None and confusion.suffix.lower() == ".csv":
+        put_text(by_class.csv(), confusion)
+    elif confusion is not None:
+        from ..pictures.confusion import plot_confusion
+
+        plot_confusion(by_class, confusion, title=f"{chosen.title}, {chosen.model}, {chosen.dataset}")
+    if mistakes is not None:
+        from ..pictures.contact_sheet import save_sheet
+        from ..pictures.mistakes import mistakes_sheet
+
+        save_sheet(mistakes_sheet(chosen, dataset_of_run(chosen)), mistakes)
+    if as_json:
+        typer.echo(strict_json({**sheet.to_dict(), **by_class.to_dict()}), nl=False)
+    else:
+        typer.echo(f"{sheet}\n\n{by_class.text(every=classes)}")
 
 
 @guarded

@@ -8,10 +8,15 @@ from typing import Annotated
 import typer
 
 from ..errors import MissingExtraError, UsageError
+from . import options as opt
 from .completion import offer_methods, offer_models, offer_templates
 from .guard import guarded
 from .values import read_labels, read_views
 
+ASKED = "Requests that leave it open"
+ACCESS = "Address and access"
+LIMITS = "Limits"
+RUNNING = "Running"
 NEEDED = ("fastapi", "uvicorn", "python_multipart", "prometheus_client")
 
 HELP = """Answer over HTTP what `viewvote classify` answers: http://127.0.0.1:8008 has a page to try it with.
@@ -28,39 +33,71 @@ HELP = """Answer over HTTP what `viewvote classify` answers: http://127.0.0.1:80
 
 @guarded
 def serve(
-    model: Annotated[str, typer.Option(help="Model id.", autocompletion=offer_models)] = "pocket",
-    labels: Annotated[str | None, typer.Option(help="Labels of requests that bring none, separated by commas.")] = None,
-    labels_file: Annotated[Path | None, typer.Option(help="The same from a file of labels.")] = None,
+    model: Annotated[
+        str, typer.Option(help="Model id.", autocompletion=offer_models, rich_help_panel=opt.MODEL)
+    ] = "pocket",
+    labels: Annotated[
+        str | None, typer.Option(help="Labels of requests that bring none, separated by commas.", rich_help_panel=ASKED)
+    ] = None,
+    labels_file: Annotated[
+        Path | None, typer.Option(help="The same from a file of labels.", rich_help_panel=ASKED)
+    ] = None,
     method: Annotated[
-        str, typer.Option(help="Method of requests that name none.", autocompletion=offer_methods)
+        str,
+        typer.Option(help="Method of requests that name none.", autocompletion=offer_methods, rich_help_panel=ASKED),
     ] = "anchored",
-    views: Annotated[str, typer.Option(help="Views of requests that name none: a number, adaptive or auto.")] = "auto",
+    views: Annotated[
+        str,
+        typer.Option(help="Views of requests that name none: a number, adaptive or auto.", rich_help_panel=ASKED),
+    ] = "auto",
     templates: Annotated[
-        str | None, typer.Option(help="Template set of requests that name none.", autocompletion=offer_templates)
+        str | None,
+        typer.Option(
+            help="Template set of requests that name none.", autocompletion=offer_templates, rich_help_panel=ASKED
+        ),
     ] = None,
     context: Annotated[
         Path | None, typer.Option(help="A file of `viewvote context`, for requests with its labels and templates.")
     ] = None,
     teacher: Annotated[
-        str | None, typer.Option(help="A stronger model that votes on the kept views.", autocompletion=offer_models)
+        str | None,
+        typer.Option(
+            help="A stronger model that votes on the kept views.",
+            autocompletion=offer_models,
+            rich_help_panel=opt.MODEL,
+        ),
     ] = None,
-    host: Annotated[str, typer.Option(help="Address; any but loopback needs --api-key-file.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 is any free one.")] = 8008,
-    api_key_file: Annotated[Path | None, typer.Option(help="A file of API keys, one a line.")] = None,
+    host: Annotated[
+        str, typer.Option(help="Address; any but loopback needs --api-key-file.", rich_help_panel=ACCESS)
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port; 0 is any free one.", rich_help_panel=ACCESS)
+    ] = 8008,
+    api_key_file: Annotated[
+        Path | None, typer.Option(help="A file of API keys, one a line.", rich_help_panel=ACCESS)
+    ] = None,
     allow_host: Annotated[
-        list[str] | None, typer.Option(help="A name under which a proxy calls this machine; may be repeated.")
+        list[str] | None,
+        typer.Option(help="A name under which a proxy calls this machine; may be repeated.", rich_help_panel=ACCESS),
     ] = None,
-    max_queue: Annotated[int, typer.Option(help="Images accepted and not yet answered.")] = 256,
-    timeout: Annotated[float, typer.Option(help="Seconds until an accepted request is given up.")] = 30.0,
-    max_bytes: Annotated[int, typer.Option(help="Bytes of a request.")] = 32_000_000,
-    max_pixels: Annotated[int, typer.Option(help="Pixels of an image.")] = 40_000_000,
-    max_images: Annotated[int, typer.Option(help="Images of a request.")] = 32,
-    max_labels: Annotated[int, typer.Option(help="Labels of a request.")] = 1000,
-    max_views: Annotated[int, typer.Option(help="Views of an image.")] = 64,
+    max_queue: Annotated[int, typer.Option(help="Images accepted and not yet answered.", rich_help_panel=LIMITS)] = 256,
+    timeout: Annotated[
+        float, typer.Option(help="Seconds until an accepted request is given up.", rich_help_panel=LIMITS)
+    ] = 30.0,
+    max_bytes: Annotated[int, typer.Option(help="Bytes of a request.", rich_help_panel=LIMITS)] = 32_000_000,
+    max_pixels: Annotated[int, typer.Option(help="Pixels of an image.", rich_help_panel=LIMITS)] = 40_000_000,
+    max_images: Annotated[int, typer.Option(help="Images of a request.", rich_help_panel=LIMITS)] = 32,
+    max_labels: Annotated[int, typer.Option(help="Labels of a request.", rich_help_panel=LIMITS)] = 1000,
+    max_views: Annotated[int, typer.Option(help="Views of an image.", rich_help_panel=LIMITS)] = 64,
     feature_cache: Annotated[
-        int, typer.Option(min=0, help="Bytes for the features of the last photographs; 0 keeps none.")
+        int,
+        typer.Option(
+            min=0, help="Bytes for the features of the last photographs; 0 keeps none.", rich_help_panel=RUNNING
+        ),
     ] = 64_000_000,
-    workers: Annotated[int, typer.Option(min=1, help="Processes, each with a model and a queue of its own.")] = 1,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Processes, each with a model and a queue of its own.", rich_help_panel=RUNNING)
+    ] = 1,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No line per request.")] = False,
 ) -> int:
     """Answer over HTTP what `viewvote classify` answers."""

@@ -42,10 +42,13 @@ def write_summaries(asked: EvalOptions) -> int:
                 "log_file": asked.log_file,
                 "dataset": datasets[together[0].dataset],
             }
-            if len(together) > 1:
-                summaries = run_together(together, threads=asked.threads, **same)
-            else:
-                summaries = [run(together[0], engine=engine, **same)]
+            try:
+                if len(together) > 1:
+                    summaries = run_together(together, threads=asked.threads, **same)
+                else:
+                    summaries = [run(together[0], engine=engine, **same)]
+            except KeyboardInterrupt as error:
+                raise KeyboardInterrupt("The same command goes on from here.") from error
         for summary in summaries:
             done.append(summary)
             _print_summary(summary, table=asked.format == "table", quiet=asked.quiet)

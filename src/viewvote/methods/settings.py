@@ -21,7 +21,7 @@ def build_method(name: str, settings: Mapping[str, object]) -> Method:
     known = settings_of(name)
     for key in settings:
         if key not in known:
-            raise unknown_name(f"setting of method {name!r}", key, known or ["none"])
+            raise unknown_name("setting", key, known or ["none"], of=f"method {name!r}")
     try:
         return cast("Method", cls(**{key: tuple(v) if isinstance(v, list) else v for key, v in settings.items()}))
     except TypeError as error:

@@ -43,7 +43,7 @@ class Zero(VotingMethod):
             raise unknown_name("compat", self.compat, ["paper"])
         if self.compat == "paper" and (self.tie, self.zero_temperature) != ("greedy", "exact"):
             raise UsageError(
-                'compat="paper" sets the tie rule and the temperature itself; leave both at their defaults.'
+                "the setting compat=paper fixes the tie rule and the temperature; leave both at their defaults."
             )
 
     @property

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageOps
@@ -17,33 +18,60 @@ COLUMNS, LEAST_COLUMNS = 10, 4
 MOST = 60
 
 
+@dataclass(frozen=True)
+class Cell:
+    """A picture of a sheet, its name in a line or two, and a note in small letters."""
+
+    item: Item
+    name: str
+    note: str
+
+
 def contact_sheet(dataset: Dataset, *, most: int = MOST) -> Image.Image:
     """The first image of each of up to `most` classes, spread evenly over the labels; unreadable ones as a cross."""
     items = _one_per_class(dataset, _spread(sorted(set(dataset.targets)), most))
     counts = Counter(dataset.targets)
-    columns = min(COLUMNS, max(LEAST_COLUMNS, len(items)))
-    rows = -(-len(items) // columns)
+    title = f"{dataset.name}: {len(items)} of {len(dataset.class_names):,} classes, {len(dataset):,} images"
+    cells = [
+        Cell(
+            item,
+            dataset.class_names[item.target],
+            f"label {item.target}, {counts[item.target]:,} image{'s' * (counts[item.target] > 1)}",
+        )
+        for item in items
+    ]
+    return draw_sheet(title, cells)
+
+
+def draw_sheet(title: str, cells: Sequence[Cell]) -> Image.Image:
+    """Pictures in rows under a title; those that cannot be read as a cross."""
+    columns = min(COLUMNS, max(LEAST_COLUMNS, len(cells)))
+    rows = -(-len(cells) // columns)
     top = MARGIN + 30 * SCALE
     width = 2 * MARGIN + columns * (CELL + GAP) - GAP
     sheet = Image.new("RGB", (width, top + rows * (CELL + CAPTION + GAP) + MARGIN), "white")
     draw = ImageDraw.Draw(sheet)
-    title = f"{dataset.name}: {len(items)} of {len(dataset.class_names):,} classes, {len(dataset):,} images"
     write(draw, (MARGIN, MARGIN), title, size=15, fill=INK, width=width - 2 * MARGIN)
-    for n, item in enumerate(items):
+    for n, cell in enumerate(cells):
         x, y = MARGIN + n % columns * (CELL + GAP), top + n // columns * (CELL + CAPTION + GAP)
-        sheet.paste(_cell(item), (x, y))
-        lines = _two_lines(dataset.class_names[item.target])
+        sheet.paste(_cell(cell.item), (x, y))
+        lines = _two_lines(cell.name)
         for n_line, text in enumerate(lines):
             write(draw, (x, y + CELL + (3 + 13 * n_line) * SCALE), text, size=11, fill=INK)
-        below = f"label {item.target}, {counts[item.target]:,} image{'s' * (counts[item.target] > 1)}"
-        write(draw, (x, y + CELL + (4 + 13 * len(lines)) * SCALE), below, size=9, fill=FAINT)
+        below = (x, y + CELL + (4 + 13 * len(lines)) * SCALE)
+        write(draw, below, cell.note, size=9, fill=FAINT, width=CELL)
     return sheet
 
 
 def save_contact_sheet(dataset: Dataset, path: Path) -> None:
     """Write the contact sheet to a file, whose ending names the kind of image."""
+    save_sheet(contact_sheet(dataset), path)
+
+
+def save_sheet(sheet: Image.Image, path: Path) -> None:
+    """Write a sheet to a file, whose ending names the kind of image."""
     try:
-        contact_sheet(dataset).save(path)
+        sheet.save(path)
     except (OSError, ValueError) as error:  # Pillow raises ValueError for an unknown ending
         raise UsageError(f"cannot write the contact sheet {path}: {error}.") from error
 

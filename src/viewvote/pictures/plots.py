@@ -1,10 +1,12 @@
 """Plots: a sheet's reliability diagrams and risk-coverage curve, and the parts that studies share. Needs `plots`."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..errors import MissingExtraError, UsageError
+from ..files import default_cache_dir
 from ..report.sheet import Sheet
 from .drawing import FAINT, GRID, INK
 from .explain import PALETTE
@@ -16,6 +18,7 @@ def save_plot(draw: Callable[[Any], None], path: Path, *, size: tuple[float, flo
     """Write what `draw` draws on a matplotlib Figure of this size in inches, in the format of the path's ending."""
     if path.suffix.lower() not in SUFFIXES:
         raise UsageError(f"a plot is written as one of {', '.join(SUFFIXES)}; got {path.name!r}.")
+    os.environ.setdefault("MPLCONFIGDIR", str(default_cache_dir() / "matplotlib"))  # its list of fonts
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -29,21 +32,47 @@ def save_plot(draw: Callable[[Any], None], path: Path, *, size: tuple[float, flo
         raise UsageError(f"cannot write {path}: {error.strerror or error}.") from error
 
 
+PANELS = {
+    "confidence": "Confidence: the share of votes",
+    "probability": "Probability of the answer",
+    "source views": "Zero-shot: the source view alone",
+    "kept views": "Each kept view by itself",
+}
+ACROSS = 3
+LEGEND = (
+    "Bars: how many answers of a bin of confidence are right, faint where the bin holds few. "
+    "Dots: at the mean confidence of the bin.\n"
+    "A bar that ends below the dashed line is over-confident; ECE is the mean distance from the line, by images. "
+    "\nRisk: the share of wrong answers when only the surest images, so many of them (coverage), are answered; "
+    "AURC is its mean."
+)
+
+
 def plot_sheet(sheet: Sheet, path: Path) -> None:
     """Write the picture of a sheet to `path`, in the format of its ending."""
     panels = len(sheet.calibration) + 1
-    save_plot(lambda figure: _draw_sheet(figure, sheet, panels), path, size=(3.4 * panels, 3.9))
+    rows = -(-panels // ACROSS)
+    save_plot(lambda figure: _draw_sheet(figure, sheet, rows), path, size=(4.0 * ACROSS, 4.7 * rows + 1.0))
 
 
-def _draw_sheet(figure: Any, sheet: Sheet, panels: int) -> None:
-    axes = figure.subplots(1, panels, squeeze=False)[0]
+def _draw_sheet(figure: Any, sheet: Sheet, rows: int) -> None:
+    axes = list(figure.subplots(rows, ACROSS, squeeze=False).flat)
+    panels = len(sheet.calibration)
     for axis, (name, found) in zip(axes, sheet.calibration.items(), strict=False):
-        title = f"{name}\nECE {found.ece:.3f}, unweighted {found.ece_paper:.3f}"
-        draw_reliability(axis, found, title=title)
-    _risk(axes[-1], sheet)
-    figure.suptitle(
-        f"{sheet.run.title}, {sheet.run.model}, {sheet.run.dataset}, n = {sheet.rates['top-1'].n}", fontsize=10
-    )
+        draw_reliability(axis, found, title=f"{PANELS.get(name, name)}\nECE {found.ece:.3f}")
+    _risk(axes[panels], sheet)
+    for axis in axes[: panels + 1]:
+        axis.title.set_size(11)
+        axis.xaxis.label.set_size(10)
+        axis.yaxis.label.set_size(10)
+        axis.tick_params(labelsize=9)
+    for axis in axes[panels + 1 :]:
+        axis.remove()
+    figure.get_layout_engine().set(h_pad=0.15, hspace=0.04)
+    accuracy = sheet.rates["top-1"]
+    right = f"{accuracy.value:.1%} of {accuracy.n:,} images right"
+    figure.suptitle(f"{sheet.run.title}, {sheet.run.model}, on {sheet.run.dataset}: {right}", fontsize=13)
+    figure.supxlabel(LEGEND, fontsize=9, color=FAINT, x=0.02, ha="left")
 
 
 def draw_reliability(axis: Any, found: Any, *, title: str, colour: str = PALETTE[0]) -> None:
@@ -103,9 +132,10 @@ def bars_side_by_side(
 def _risk(axis: Any, sheet: Sheet) -> None:
     for colour, (name, curve) in zip(PALETTE, sheet.selection.items(), strict=False):
         axis.plot(curve.coverage, curve.risk, color=colour, label=f"{name}, AURC {curve.aurc:.3f}")
-    axis.set(xlim=(0, 1), ylim=(0, None), xlabel="coverage", ylabel="risk")
-    axis.set_title("risk of the images answered", fontsize=9)
-    axis.legend(fontsize=7, frameon=False, loc="best")
+    top = max(float(curve.risk.max(initial=0)) for curve in sheet.selection.values()) or 1.0
+    axis.set(xlim=(0, 1), ylim=(0, 1.3 * top), xlabel="coverage", ylabel="risk")  # room for the legend
+    axis.set_title("Risk of the images answered", fontsize=11)
+    axis.legend(fontsize=9, frameon=False, loc="upper left")
     tidy(axis)
 
 

@@ -163,7 +163,7 @@ def check_keys(values: Mapping[str, Any], known: Iterable[str]) -> None:
     """Raise UnknownNameError for the first key that is not known."""
     for name in values:
         if name not in known:
-            raise unknown_name("key of a run spec", name, known)
+            raise unknown_name("key", name, known, of="a run spec")
 
 
 def parse_toml(text: str, *, what: str) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def sample_views(size: tuple[int, int], spec: ImageSpec, *, n_views: int, rng: S
     View i is the same whatever n_views is, so a longer list extends a shorter one.
     """
     if n_views < 1:
-        raise UsageError(f"n_views must be at least 1 (the source view); got {n_views}.")
+        raise UsageError(f"an image has at least 1 view, the source view; got {n_views}.")
     draws = rng.uniform(n_views - 1, _DRAWS)
     return [View(source_box(size, spec), flip=False, source=True)] + [_random_view(size, row) for row in draws.tolist()]
 

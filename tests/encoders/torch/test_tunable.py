@@ -308,6 +308,11 @@ def test_encoders_without_the_ability_are_refused_by_name(resnet, tmp_path):
         require_vision_tunable(toy, method="rlcf")
 
 
+def test_the_embedded_model_is_referred_to_its_twin_in_torch():
+    with pytest.raises(UnsupportedEncoderError, match=r"'pocket' does not allow\. Use pocket-torch, which is the same"):
+        require_prompt_tunable(load_encoder("pocket"), method="tpt")
+
+
 def test_contexts_of_another_shape_are_refused(encoder):
     width = encoder.text_width
     for context, deep in [

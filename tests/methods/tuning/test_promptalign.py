@@ -188,7 +188,7 @@ def test_what_it_needs_is_said_before_any_image(zoo, tmp_path):
 
     with pytest.raises(UnsupportedEncoderError, match="tunes the prompts of a MaPLe model"):
         classifier(PromptAlign(random_statistics()), zoo.plain)
-    with pytest.raises(UsageError, match=r"give PromptAlign\(statistics=...\) a file"):
+    with pytest.raises(UsageError, match="its setting statistics is a file"):
         classifier("promptalign")
     with pytest.raises(UnknownNameError, match="no compat 'papers'"):
         classifier(PromptAlign(random_statistics(), compat="papers"))

@@ -285,7 +285,7 @@ def test_what_it_needs_is_said_before_any_image(zoo, teacher):
         Classifier(zoo.plain, labels=NAMES, method=Rlcf(tune="images"), teacher=teacher)
     with pytest.raises(UsageError, match="candidates must be at least 1"):
         Classifier(zoo.plain, labels=NAMES, method=Rlcf(candidates=0), teacher=teacher)
-    with pytest.raises(UsageError, match='needs tune="image"'):
+    with pytest.raises(UsageError, match="needs the setting tune=image"):
         Classifier(zoo.plain, labels=NAMES, method=Rlcf(momentum=VisionMomentum()), teacher=teacher)
     with pytest.raises(UsageError, match="needs an episode with a teacher"):
         Rlcf().adapt(episode_on(zoo.plain))

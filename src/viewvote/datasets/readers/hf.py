@@ -46,13 +46,13 @@ def open_hf(
     options = dict(parse_qsl(query))
     for key in options:
         if key not in OPTIONS:
-            raise unknown_name("option of a Hugging Face dataset", key, OPTIONS)
+            raise unknown_name("option", key, OPTIONS, of="a Hugging Face dataset")
     split, rows = _split(place, _load(place, options.get("config")), options.get("split"))
     image = options.get("image") or _column(place, rows, "Image")
     label = options.get("label") or _column(place, rows, "ClassLabel", otherwise="label")
     for column in (image, label):
         if column not in rows.column_names:
-            raise unknown_name(f"column of {place}", column, rows.column_names)
+            raise unknown_name("column", column, rows.column_names, of=place)
     if not len(rows):
         raise DatasetError(f"split {split!r} of {place} has no rows.")
     targets, own = _targets(place, rows, label, classes)
@@ -88,11 +88,11 @@ def _split(place: str, loaded: Any, wanted: str | None) -> tuple[str, Any]:
     if not isinstance(loaded, Mapping):
         name = str(loaded.split or wanted or "all")
         if wanted not in (None, name):
-            raise unknown_name(f"split of {place}", str(wanted), [name])
+            raise unknown_name("split", str(wanted), [name], of=place)
         return name, loaded
     found = wanted or next((name for name in SPLITS if name in loaded), "")
     if found not in loaded:
-        raise unknown_name(f"split of {place}", found, map(str, loaded))
+        raise unknown_name("split", found, map(str, loaded), of=place)
     return found, loaded[found]
 
 

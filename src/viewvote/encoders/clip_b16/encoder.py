@@ -15,7 +15,7 @@ from ..onnx.runtimes import pick_runtime
 from ..onnx.text import TextRun
 from ..onnx.tower import Tower
 from ..pocket.pack import pocket_dir
-from .tower import TowerPrecision, packaged_tower, runnable_tower
+from .tower import TowerPrecision, runnable_tower, tower_file
 
 HEAD = "head.onnx"
 
@@ -23,7 +23,7 @@ HEAD = "head.onnx"
 def load(rest: str, options: LoadOptions) -> "HeadedEncoder":
     """The clip-b16 model; precision "fp32" runs the packaged weights in float32, three times slower."""
     del rest
-    vision = runnable_tower(packaged_tower(), precision=pick_precision(options), cache_dir=default_cache_dir())
+    vision = runnable_tower(tower_file(), precision=pick_precision(options), cache_dir=default_cache_dir())
     return HeadedEncoder(
         HeadedFiles.of(shipped("models/clip-b16"), vision=vision, sentences=pocket_dir()),
         model_id="clip-b16",

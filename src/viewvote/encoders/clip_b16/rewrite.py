@@ -12,14 +12,12 @@ fp32   the packaged weights times their steps, in float32: what the int8 graph a
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...arrays import Float32
-
-if TYPE_CHECKING:
-    from onnx import GraphProto, NodeProto
+from .graph_file import from_array, make_node, read_graph_file, to_array
 
 LEVELS = 255  # of unsigned activations
 MOST = 63  # |weight|; 2 * 255 * 63 < 2^15
@@ -41,9 +39,7 @@ class Product:
 
 def rewrite(source: Path, *, precision: str) -> bytes:
     """The serialised graph, with the features (its first output) as its only output."""
-    import onnx
-
-    model = onnx.load(source)
+    model = read_graph_file(source)
     editor = Editor(model.graph)
     products = editor.products()
     if precision == "int8":
@@ -59,24 +55,20 @@ def rewrite(source: Path, *, precision: str) -> bytes:
 class Editor:
     """A graph with its tensors by name, its nodes by what they give, and room for new ones."""
 
-    def __init__(self, graph: "GraphProto") -> None:
+    def __init__(self, graph: Any) -> None:
         self.graph = graph
         self.tensors = {tensor.name: tensor for tensor in graph.initializer}
         self.maker = {output: node for node in graph.node for output in node.output}
         self._rows: dict[str, tuple[str, str, str]] = {}  # activations -> codes, their zero, their steps
-        self._fresh: list[NodeProto] = []
+        self._fresh: list[Any] = []
 
     def value(self, name: str) -> Any:
         """The stored tensor as an array."""
-        from onnx import numpy_helper
-
-        return numpy_helper.to_array(self.tensors[name])
+        return to_array(self.tensors[name])
 
     def store(self, name: str, value: Any) -> str:
         """The name, now of this tensor."""
-        from onnx import numpy_helper
-
-        fresh = numpy_helper.from_array(np.ascontiguousarray(value), name)
+        fresh = from_array(np.ascontiguousarray(value), name)
         if name in self.tensors:
             self.tensors[name].CopyFrom(fresh)
         else:
@@ -86,14 +78,12 @@ class Editor:
 
     def op(self, kind: str, *inputs: str, output: str, **attributes: Any) -> str:
         """The output of a new node."""
-        from onnx import helper
-
-        self._fresh.append(helper.make_node(kind, list(inputs), [output], **attributes))
+        self._fresh.append(make_node(kind, list(inputs), output, **attributes))
         return output
 
     def products(self) -> list[Product]:
         """Every chain DynamicQuantizeLinear, MatMulInteger, Cast, Mul of the graph."""
-        users: dict[str, list[NodeProto]] = {}
+        users: dict[str, list[Any]] = {}
         for node in self.graph.node:
             for name in node.input:
                 users.setdefault(name, []).append(node)
@@ -137,14 +127,14 @@ class Editor:
             return None
         return mul.input[1], add.input[1]
 
-    def exact(self, product: Product) -> "list[NodeProto]":
+    def exact(self, product: Product) -> list[Any]:
         """The product in float32."""
         self._fresh = []
         weights = self.store(f"{product.y}.weights", product.weights)
         self.op("MatMul", product.x, weights, output=product.y)
         return self._fresh
 
-    def seven_bit(self, product: Product) -> "list[NodeProto]":
+    def seven_bit(self, product: Product) -> list[Any]:
         """The product of 8-bit activations, one range per token, and 7-bit weights, one step per column."""
         self._fresh = []
         codes, zero, row_steps = self._quantised_rows(product.x, product.weights.shape[0])
@@ -189,11 +179,11 @@ class Editor:
             return False
         return any(name in self.maker and self.maker[name].op_type == "Sigmoid" for name in node.input)
 
-    def replace(self, products: list[Product], written: "dict[str, list[NodeProto]]") -> None:
+    def replace(self, products: list[Product], written: dict[str, list[Any]]) -> None:
         """Put the new nodes in place of the old, and drop the tensors that nothing reads."""
         place = {p.node: p.y for p in products}
         gone = {name for p in products for name in (*p.replaced, p.y)}
-        nodes: list[NodeProto] = []
+        nodes: list[Any] = []
         for node in self.graph.node:
             if node.output[0] in place:
                 nodes += written[place[node.output[0]]]

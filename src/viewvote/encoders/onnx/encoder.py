@@ -63,6 +63,11 @@ class OnnxEncoder(BaseEncoder):
         self.dim: int = config.dim or self._vision.dim or len(self._encode_view(self._blank_view()))
         check_dim(self._vision, dim=self.dim)
 
+    @property
+    def scripts(self) -> tuple[str, ...]:
+        """The scripts of labels that it can read, where its pack states them."""
+        return self.files.config.scripts
+
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the text graph, the tokenizer, what the configuration has about texts, and the runtime."""

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import CheckpointError, MissingExtraError, ModelNotFoundError, UsageError
+from ...telemetry import without_openvino_telemetry
 
 RuntimeName = Literal["onnxruntime", "openvino"]
 Feeds = Mapping[str, NDArray[Any]]
@@ -126,7 +127,8 @@ class _OpenVino:
     """
 
     def __init__(self, path: Path, *, workers: int) -> None:
-        import openvino as ov
+        with without_openvino_telemetry():
+            import openvino as ov
 
         copies = min(workers, COPIES)
         # f32: by default OpenVINO may compute in bfloat16 where the CPU has it, and features would differ by machine.

@@ -37,6 +37,7 @@ class PocketTorchEncoder(ContextEncoder):
     def __init__(self, folder: Path, *, model_id: str, options: LoadOptions) -> None:
         config = read_config(folder / FILE)
         self._pad = config.pad_id
+        self.scripts = config.scripts
         self._tokenizer = PackTokenizer(
             folder / "tokenizer.json", context_length=config.context_length, pad_id=config.pad_id, pad_to=config.pad_to
         )

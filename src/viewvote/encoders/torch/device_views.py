@@ -38,7 +38,7 @@ def draw_views(
 ) -> Tensor:
     """The views as uint8 (views, size, size, 3) on the device, from decoded levels (`Photo.levels`)."""
     if any(view.mix is not None for view in views):
-        raise UsageError('AugMix views are not drawn on the device; use augment="crops", or draw on the CPU.')
+        raise UsageError("AugMix views are not drawn on the device; take crops, or draw on the CPU.")
     out = torch.empty((len(views), spec.size, spec.size, 3), dtype=torch.uint8, device=device)
     factors = [max(f for f in levels if f <= reduction(view.box, spec.size)) for view in views]
     for factor in sorted(set(factors)):

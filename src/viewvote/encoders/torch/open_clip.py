@@ -5,7 +5,7 @@ from math import exp
 from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any, cast
 
-from ...errors import CheckpointError, MissingExtraError, ModelNotFoundError, UnsupportedEncoderError, UsageError
+from ...errors import CheckpointError, MissingExtraError, ModelNotFoundError, UnsupportedEncoderError
 from ...images.spec import ImageSpec, Interpolation, ResizeMode
 from ..base import Encoder, LoadOptions
 
@@ -20,6 +20,7 @@ try:
 except ImportError as error:
     raise MissingExtraError.for_extra("torch", what="An open_clip model") from error
 
+from ..hub import hub_answers, staying_local
 from .class_token import class_token_features, reads_class_token
 from .common import TorchEncoder, number, pick_device, pick_dtype
 from .open_clip_weights import Source, find_source
@@ -28,16 +29,18 @@ from .prompted import ContextEncoder, DeepContextEncoder, replace_positions, thr
 if TYPE_CHECKING:
     from ..export.parts import ExportParts
 
+PROBED = "openai/clip-vit-base-patch32"  # any repository: the question is whether the hub answers
+
 
 def load(rest: str, options: LoadOptions) -> Encoder:
     """The open_clip model `ARCH/TAG`, `ARCH/FILE`, `local-dir:PATH` or `hf-hub:ORG/REPO`."""
     pick_device(options.device)  # raise before a download, not after it
     pick_dtype(options.dtype)
     source = find_source(rest, options)
-    _check_offline(source, rest, options)
-    model = _create(source, rest)
+    with staying_local(when=_asks_the_hub(source) and (options.offline or not hub_answers(PROBED))):
+        model = _create(source, rest)
+        tokenizer = _tokenizer(source, options)
     kind = _encoder_class(model)
-    tokenizer = _tokenizer(source, options)
     if issubclass(kind, ContextEncoder) and not _starts_with_a_start_token(tokenizer):
         kind = OpenClipEncoder
     dim = int(open_clip.get_model_config(source.name)["embed_dim"])
@@ -177,7 +180,10 @@ def _create(source: Source, rest: str) -> nn.Module:
             ),
         )
     except OSError as error:
-        raise ModelNotFoundError(f"cannot build open_clip:{rest}: {error}") from error
+        name = open_clip.get_model_config(source.name)["text_cfg"].get("hf_model_name")
+        advice = f" Fetch it where there is a network with: hf download {name} config.json" if name else ""
+        reason = str(error).strip().splitlines()[0]
+        raise ModelNotFoundError(f"cannot build open_clip:{rest}: {reason}{advice}") from error
     except (RuntimeError, ValueError, KeyError, TypeError, EOFError, UnpicklingError, SafetensorError) as error:
         raise CheckpointError(
             f"the weights of open_clip:{rest} do not fit: {error}. Expected a safetensors file, or a torch file that "
@@ -185,14 +191,10 @@ def _create(source: Source, rest: str) -> nn.Module:
         ) from error
 
 
-def _check_offline(source: Source, rest: str, options: LoadOptions) -> None:
-    """Refuse to break the promise: open_clip asks the hub for the configuration of text towers from transformers."""
-    name = open_clip.get_model_config(source.name)["text_cfg"].get("hf_model_name")
-    if name and options.offline and not constants.HF_HUB_OFFLINE:
-        raise UsageError(
-            f"open_clip:{rest} has a text tower from transformers ({name}), which open_clip looks up on the hub. "
-            "To stay offline, set HF_HUB_OFFLINE=1 in the environment."
-        )
+def _asks_the_hub(source: Source) -> bool:
+    """Whether open_clip looks up a tokenizer or a text tower from transformers, for which it would retry for long."""
+    text = open_clip.get_model_config(source.name)["text_cfg"]
+    return bool(text.get("hf_model_name") or text.get("hf_tokenizer_name"))
 
 
 def _tokenizer(source: Source, options: LoadOptions) -> Any:

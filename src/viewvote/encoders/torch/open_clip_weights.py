@@ -53,7 +53,7 @@ def find_source(rest: str, options: LoadOptions) -> Source:
         return Source(arch, weights)
     if os.sep in weights or Path(weights).suffix in {".safetensors", ".bin", ".pt", ".pth", ".npz"}:
         raise ModelNotFoundError(f"no weights file {weights!r} for open_clip:{arch}. Check the path.")
-    raise unknown_name(f"weights tag of open_clip:{arch}", weights, tags)
+    raise unknown_name("weights tag", weights, tags, of=f"open_clip:{arch}")
 
 
 def _fetch(repo: HubRepo, *names: str) -> Path:

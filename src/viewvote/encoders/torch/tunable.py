@@ -142,7 +142,8 @@ def require_vision_tunable(encoder: Encoder, *, method: str = "this method") -> 
 
 
 def _lacks(encoder: Encoder, method: str, what: str) -> UnsupportedEncoderError:
+    own = "pocket-torch, which is the same model, or " if encoder.model_id == "pocket" else ""
     return UnsupportedEncoderError(
-        f"{method} {what}, which {encoder.model_id!r} does not allow. Use a CLIP model with a standard transformer in "
-        "torch, such as open_clip:ViT-B-16/openai or hf:openai/clip-vit-base-patch16."
+        f"{method} {what}, which {encoder.model_id!r} does not allow. Use {own}a CLIP model in torch with a standard "
+        "transformer, such as open_clip:ViT-B-16/openai or hf:openai/clip-vit-base-patch16."
     )

@@ -93,7 +93,7 @@ class PromptAlign(TuningMethod):
             return self.statistics
         if self.statistics is None:
             raise UsageError(
-                "promptalign pulls tokens to source statistics and has none: give PromptAlign(statistics=...) a file, "
+                "promptalign pulls tokens to source statistics and has none: its setting statistics is a file, "
                 "or a folder with the authors' ImgNetpre_vis_means.pt and ImgNetpre_vis_vars.pt."
             )
         return _loaded(Path(self.statistics))

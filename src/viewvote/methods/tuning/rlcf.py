@@ -68,12 +68,12 @@ class Rlcf(TuningMethod):
         if self.candidates < 1:
             raise UsageError(f"candidates must be at least 1; got {self.candidates}.")
         if self.momentum is not None and self.tune != "image":
-            raise UsageError('momentum averages vision towers: it needs tune="image".')
+            raise UsageError("momentum averages vision towers: it needs the setting tune=image.")
         self._recipe(1.0)
         if teacher is None:
             raise UsageError(
-                "rlcf learns from a teacher's reward and there is no teacher: give one, such as "
-                'teacher="open_clip:ViT-L-14/openai", or the model itself.'
+                "rlcf learns from a teacher's reward and there is no teacher: name one, such as "
+                "open_clip:ViT-L-14/openai, or the model itself."
             )
         if self.tune == "image":
             require_vision_tunable(encoder, method=self.name).vision_parameters()  # refuses half precision

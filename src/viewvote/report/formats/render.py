@@ -7,6 +7,7 @@ from dataclasses import asdict
 from math import isnan
 
 from ..table import Cell, Table
+from .chart import interval_chart
 from .grid import grid, heading
 from .html import html_page
 from .latex import latex
@@ -32,6 +33,20 @@ def markdown_safe(text: str) -> str:
     for mark in "\\|*_<`":
         text = text.replace(mark, "\\" + mark)
     return text
+
+
+def terminal(table: Table) -> str:
+    """Aligned columns for a terminal, with the notes below; numbers to the right."""
+    rows = [tuple((text,) for text in heading(table)), *grid(table)]
+    widths = [max(len(line) for row in rows for line in row[column]) for column in range(len(rows[0]))]
+    lines: list[str] = []
+    for n, row in enumerate(rows):
+        for level in range(max(len(cell) for cell in row)):
+            words = [cell[level] if level < len(cell) else "" for cell in row]
+            columns = [word.rjust(width) for word, width in zip(words, widths, strict=True)]
+            lines.append("  ".join([words[0].ljust(widths[0]), *columns[1:]]).rstrip())
+        lines.append("-" * (sum(widths) + 2 * len(widths) - 2) if n == 0 else "")
+    return "\n".join([*lines, *(f"* {note}" for note in table.notes)]) + "\n"
 
 
 def long_csv(table: Table) -> str:
@@ -79,12 +94,16 @@ def as_json(table: Table) -> str:
     return strict_json({name: value for name, value in asdict(table).items() if name != "heads"})
 
 
-def html(table: Table) -> str:
-    """One page that needs nothing else."""
-    return html_page(f"viewvote: {table.layout}", heading(table), grid(table), table.notes)
+def html(table: Table, *, made: str = "", links: Sequence[tuple[str, str]] = ()) -> str:
+    """One page that needs nothing else: the table, its intervals drawn, and where the numbers come from."""
+    datasets = ", ".join(table.heads[:3]) + (f" and {more} more" if (more := len(table.heads) - 3) > 0 else "")
+    title = f"viewvote report: {datasets}" + (f" ({table.layout})" if table.layout != "free" else "")
+    charts = interval_chart(table)
+    return html_page(title, heading(table), grid(table), table.notes, made=made, charts=charts, links=links)
 
 
 FORMATS: Mapping[str, Callable[[Table], str]] = {
+    "table": terminal,
     "markdown": markdown,
     "latex": latex,
     "csv": long_csv,

@@ -16,7 +16,6 @@ CONNECT_SECONDS = 10.0
 @contextmanager
 def connected(address: str | None) -> Iterator[Any]:
     """The ray module, connected; a connection that was made here is closed again."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray's own reports to its makers are the user's to switch on
     try:
         import ray
         import ray.data
