@@ -17,6 +17,7 @@ from ..stopping.options import asked_views
 from .engine import Engine
 from .features import FeatureCache
 from .heads import HeadCache, HeadUnknownError
+from .lanes import lanes_for
 from .options import Options, checked_method_name
 from .settings import Settings
 
@@ -32,7 +33,13 @@ class Service:
             self.teacher = load_encoder(settings.teacher)
         self.heads = HeadCache(max_bytes=settings.head_bytes, max_texts=settings.limits.texts)
         self.features = FeatureCache(self.encoder, max_bytes=settings.feature_bytes)
-        self.engine = Engine(self.encoder, self.features, max_queue=settings.max_queue, max_views=settings.limits.views)
+        self.engine = Engine(
+            self.encoder,
+            self.features,
+            max_queue=settings.max_queue,
+            max_views=settings.limits.views,
+            lanes=lanes_for(self.encoder, self.teacher),
+        )
         self.pictures = ThreadPoolExecutor(1, thread_name_prefix="viewvote-pictures")
         self._texts = ThreadPoolExecutor(1, thread_name_prefix="viewvote-texts")
         self._image_limits = ImageLimits(max_bytes=settings.limits.bytes, max_pixels=settings.limits.pixels)
