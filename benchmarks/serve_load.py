@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from time import monotonic, perf_counter, process_time, sleep
 from typing import IO
@@ -239,7 +239,7 @@ def memory(args: argparse.Namespace) -> None:
 
 
 def _take(numbers: Iterator[int], most: int) -> list[int]:
-    return [number for number, _ in zip(numbers, range(most), strict=False)]
+    return list(islice(numbers, most))
 
 
 def overload(args: argparse.Namespace) -> None:

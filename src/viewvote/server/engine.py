@@ -133,11 +133,11 @@ class Engine:
                 if job.answer is not None:
                     continue
                 self._preparing.append(job)
-            job.prepare(self._features)
+            wanting = job.prepare(self._features)
             with self._lock:
                 self._preparing.remove(job)
                 self._wake_all_at_the_end()
-                if job.answer is None:
+                if wanting:
                     self._ready.append(job)
                     self._to_encode.notify()
                 else:
