@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ..errors import MissingExtraError, UsageError
+from . import options as opt
 from .completion import offer_methods, offer_models, offer_templates
 from .guard import guarded
 from .values import read_labels, read_views
@@ -41,6 +42,14 @@ def serve(
     teacher: Annotated[
         str | None, typer.Option(help="A stronger model that votes on the kept views.", autocompletion=offer_models)
     ] = None,
+    calibration: Annotated[
+        Path | None, typer.Option(help="A file of `viewvote calibrate`: how a probability is made.")
+    ] = None,
+    device: opt.DeviceOption[str] = "auto",
+    dtype: opt.DtypeOption[opt.Dtype] = "fp32",
+    runtime: opt.RuntimeOption[opt.Runtime] = "auto",
+    precision: opt.PrecisionOption[opt.Precision] = "auto",
+    plugins: opt.PluginOption = None,
     host: Annotated[str, typer.Option(help="Address; any but loopback needs --api-key-file.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 is any free one.")] = 8008,
     api_key_file: Annotated[Path | None, typer.Option(help="A file of API keys, one a line.")] = None,
@@ -63,6 +72,9 @@ def serve(
     """Answer over HTTP what `viewvote classify` answers."""
     if not all(find_spec(name) for name in NEEDED):
         raise MissingExtraError.for_extra("serve", what="viewvote serve")
+    if plugins and workers > 1:
+        raise UsageError("--plugin is for one process; install the plugin as a package to use it with --workers.")
+    opt.load_plugins(plugins)
     from ..server.access import read_keys
     from ..server.run import serve as run
     from ..server.settings import Limits, Settings
@@ -78,6 +90,11 @@ def serve(
         method=method,
         views=n_views,
         templates=templates,
+        calibration=None if calibration is None else str(calibration.resolve()),
+        device=device,
+        dtype=dtype,
+        runtime=runtime,
+        precision=precision,
         host=host,
         port=port,
         api_keys=() if api_key_file is None else read_keys(api_key_file),
