@@ -107,8 +107,13 @@ def _with_text_head(spec: RunSpec) -> RunSpec:
             f"{spec.text_head_fingerprint}. Put the old file back, or remove that key for a new run."
         )
     templates = spec.templates if file.templates is None else file.templates
-    facts = {"text_head_fingerprint": file.fingerprint, "text_head_model": file.model, "templates": templates}
-    return replace(spec, text_head=str(path), **facts)
+    return replace(
+        spec,
+        text_head=str(path),
+        text_head_fingerprint=file.fingerprint,
+        text_head_model=file.model,
+        templates=templates,
+    )
 
 
 def _with_stop_file(spec: RunSpec) -> RunSpec:
