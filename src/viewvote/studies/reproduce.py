@@ -11,7 +11,7 @@ from ..encoders.catalog import downloaded
 from ..errors import UsageError
 from ..methods import method_entry
 from ..registry import unknown_name
-from ..report.experiments import B16, REPOSITORIES
+from ..report.experiments import B16, REPOSITORIES, TOWERS
 from ..report.paper import paper_rows
 from ..report.presets import needs, with_preset
 from ..runs.plan import plan_runs
@@ -105,7 +105,7 @@ class Planned:
 class Listed:
     """An item as it stands: which datasets are present, and how many of its runs are there for some model.
 
-    weights   the downloaded model whose numbers the paper prints; None where it is not in the hub's cache
+    weights   the model whose numbers the paper prints, downloaded or as a tower with text vectors; None without
     rows      of how many rows (or runs of a study), and how many of these the user's models allow
     missing   what the others lack
     """
@@ -148,7 +148,7 @@ def list_items(
                 item,
                 present=tuple(d for d in item.datasets if d in found),
                 runs=len(runs_of(item, runs)),
-                weights=_downloaded_weights(item.model, models),
+                weights=_downloaded_weights(item.model, models) or _tower(item.model, means or Means()),
                 rows=(len(asks), len(asks) + len(missing)),
                 missing=missing,
             )
@@ -160,6 +160,13 @@ def _downloaded_weights(name: str, models: Sequence[str]) -> str | None:
     """The model id of the weights that the paper calls `name`, if they are among the downloaded models."""
     repositories = REPOSITORIES.get(name, REPOSITORIES[B16])  # learned prompts stand on CLIP's B/16
     return next((model for model in models if model.endswith(tuple(f":{one}" for one in repositories))), None)
+
+
+def _tower(name: str, means: Means) -> str | None:
+    """The one of the user's models that is the tower of those weights, where text vectors stand beside it."""
+    if means.text_head is None:
+        return None
+    return next((model for model in means.models if TOWERS.get(model) == name), None)
 
 
 def runs_of(item: Item, runs: Sequence[Run]) -> list[Run]:

@@ -100,6 +100,18 @@ def keyed(root, key, run):
     return Keyed(root / key, key, run.dataset)
 
 
+def test_reproduce_takes_the_vectors_in_place_of_weights(runs, pets):
+    head = next(run.spec.text_head for run in runs if "photo" in run.spec.text_head)
+    asked = ["--model", "clip-b16", "--text-head", head, "--out", runs[0].path.parent, "--quiet"]
+    listed = CliRunner().invoke(app, ["reproduce", *map(str, asked)])
+    assert "weights that are here: --model clip-b16" in listed.output
+    asked += ["--dataset", pets, "--views", VIEWS]
+    done = CliRunner().invoke(app, ["reproduce", "fine-grained", *map(str, asked)])
+    assert done.exit_code == 0, done.output
+    assert "the vectors of --text-head are of other texts" in done.output
+    assert done.output.count("no official split, 1 seed") == 2  # zero and zero-shot
+
+
 @pytest.mark.parametrize("name", ["overconfidence", "jury", "risk", "ties", "failure", "independence"])
 def test_the_studies_read_its_runs(runs, name):
     zero = [run for run in runs if run.method == "zero"]
