@@ -78,9 +78,16 @@ def image_request(rng: random.Random, images: list[bytes]) -> bytes:
 def option_request(rng: random.Random, images: list[bytes]) -> bytes:
     """Options that are not what they should be."""
     names = ["labels", "templates", "views", "stop", "keep", "method", "augment", "teacher", "seed", "top", "x"]
-    names += ["timeout", "images"]
+    names += ["timeout", "images", "settings"]
     odd = [None, True, -1, 0, 1e308, 10**30, "", "{}", "\ud800", "\0", "a" * 5000, [], [[]], {}, ["a"] * 2000]
     odd += [float("nan"), "zero", "adaptive", ["cat", "dog"], "http://127.0.0.1/", "../../x"]
+    odd += [
+        {"tie": "random"},
+        {"weight": 1e308},
+        {"zero_temperature": "eps-fp16", "tie": None},
+        {"keep": -1},
+        {"a" * 50: 1},
+    ]
     body = {"images": [base64.b64encode(images[1]).decode()], "labels": ["cat", "dog"], "views": 1}
     body |= {rng.choice(names): rng.choice(odd) for _ in range(rng.randint(1, 3))}
     text = json.dumps(body).encode()
