@@ -68,7 +68,7 @@ def test_vectors_as_they_are_published_are_checked_against_the_tower(photos, tow
         open_head(read_head_file(tmp_path / "raw.npy"), names, tower)
     np.save(tmp_path / "head.npy", raw.T)
     assert open_head(read_head_file(tmp_path / "head.npy"), names, tower).features.shape == (1000, tower.dim)
-    with pytest.raises(UsageError, match="rows 657 .* and 744 .* are the same"):
+    with pytest.raises(UsageError, match=r"rows 657 .* and 744 .* are the same"):
         open_head(read_head_file(tmp_path / "head.npy"), [str(i) for i in range(1000)], tower)
     np.save(tmp_path / "long.npy", raw.T * 2)
     with pytest.raises(UsageError, match="Normalise each row"):
@@ -88,7 +88,7 @@ def test_every_run_is_the_papers_experiment_but_for_the_int8_tower(runs):
 
 def test_the_answers_are_those_of_the_tower_with_those_texts(runs, tower, pets):
     (plain,) = [run for run in runs if run.method == "zero" and "ensemble" not in run.spec.text_head]
-    clf = Classifier(tower, labels=PETS, n_views=VIEWS)
+    clf = Classifier(tower, labels=PETS, method="zero", n_views=VIEWS)
     records = [json.loads(line) for line in plain.records.read_text(encoding="utf-8").splitlines()]
     for record in records:
         assert record["index"] == clf.with_labels(PETS)(keyed(pets, record["key"], plain)).index
