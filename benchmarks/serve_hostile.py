@@ -20,6 +20,9 @@ ALLOWED = {100, 200, 304, 400, 401, 403, 404, 405, 408, 413, 415, 422, 429, 503,
 ROUTES = ("/v1/classify", "/v1/classify/stream", "/v1/explain", "/", "/models/pocket")
 KINDS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "ICO", "TGA")
 
+DAWDLERS = 50
+"""Clients that send a body one byte a second while all the others ask."""
+
 
 def seeds_of(folder: Path | None) -> list[bytes]:
     """Small pictures in every format, and the files of a folder."""
@@ -75,9 +78,16 @@ def image_request(rng: random.Random, images: list[bytes]) -> bytes:
 def option_request(rng: random.Random, images: list[bytes]) -> bytes:
     """Options that are not what they should be."""
     names = ["labels", "templates", "views", "stop", "keep", "method", "augment", "teacher", "seed", "top", "x"]
-    names += ["timeout", "images"]
+    names += ["timeout", "images", "settings"]
     odd = [None, True, -1, 0, 1e308, 10**30, "", "{}", "\ud800", "\0", "a" * 5000, [], [[]], {}, ["a"] * 2000]
     odd += [float("nan"), "zero", "adaptive", ["cat", "dog"], "http://127.0.0.1/", "../../x"]
+    odd += [
+        {"tie": "random"},
+        {"weight": 1e308},
+        {"zero_temperature": "eps-fp16", "tie": None},
+        {"keep": -1},
+        {"a" * 50: 1},
+    ]
     body = {"images": [base64.b64encode(images[1]).decode()], "labels": ["cat", "dog"], "views": 1}
     body |= {rng.choice(names): rng.choice(odd) for _ in range(rng.randint(1, 3))}
     text = json.dumps(body).encode()
@@ -118,6 +128,18 @@ def header_request(rng: random.Random, images: list[bytes]) -> bytes:
     return head.encode("latin-1") + body
 
 
+def chunked_request(rng: random.Random, images: list[bytes]) -> bytes:
+    """A body in chunks whose sizes may be wrong, whose end may be missing, or that are very many."""
+    body = mutated(rng, images[1])
+    step = rng.choice([1, 7, 512, 100_000])
+    chunks = [body[i : i + step] for i in range(0, len(body), step)]
+    lie = rng.choice([0, 0, 1, -1, 10**9])
+    framed = b"".join(b"%x\r\n%s\r\n" % (max(0, len(chunk) + lie), chunk) for chunk in chunks)
+    end = rng.choice([b"0\r\n\r\n", b"0\r\nX-Trailer: 1\r\n\r\n", b"", b"zz\r\n"])
+    head = f"POST {rng.choice(ROUTES)} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: image/png\r\nConnection: close\r\n"
+    return head.encode() + b"Transfer-Encoding: chunked\r\n\r\n" + framed + end
+
+
 def noise(rng: random.Random, images: list[bytes]) -> bytes:
     """What is no HTTP at all, or nearly."""
     good = request("/v1/classify", images[1], "image/png")
@@ -128,8 +150,9 @@ MAKERS: tuple[tuple[Callable[[random.Random, list[bytes]], bytes], int], ...] = 
     (image_request, 70),
     (option_request, 12),
     (form_request, 8),
-    (header_request, 6),
-    (noise, 4),
+    (header_request, 4),
+    (chunked_request, 3),
+    (noise, 3),
 )
 
 
@@ -171,6 +194,26 @@ async def fire(port: int, sent: bytes, *, slow: bool, whole: bool) -> int:
         writer.close()
 
 
+async def dawdle(port: int) -> int:
+    """The status of a request whose body comes a byte a second, 0 where the connection is closed without one."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        async with asyncio.timeout(90):
+            writer.write(request("/v1/classify", b"x" * 1000, "image/png")[:-1000])
+            answered = asyncio.ensure_future(reader.read(4096))
+            while not answered.done():
+                writer.write(b"x")
+                await asyncio.wait({answered}, timeout=1.0)
+            found = re.match(rb"HTTP/1\.1 (\d{3})", answered.result())
+            return int(found.group(1)) if found else 0
+    except TimeoutError:
+        return -1
+    except OSError:
+        return 0
+    finally:
+        writer.close()
+
+
 async def campaign(port: int, requests: int, *, seed: int, folder: Path | None, clients: int = 16) -> Counter[int]:
     """Fires the requests and prints what came back; anything undocumented is printed with the number that makes it."""
     images = seeds_of(folder)
@@ -187,7 +230,7 @@ async def campaign(port: int, requests: int, *, seed: int, folder: Path | None, 
             (maker,) = rng.choices([m for m, _ in MAKERS], [w for _, w in MAKERS])
             sent = maker(rng, images)
             start = perf_counter()
-            whole = maker not in (header_request, noise)
+            whole = maker not in (header_request, chunked_request, noise)
             status = await fire(port, sent, slow=rng.random() < 0.02, whole=whole)
             slowest = max(slowest, perf_counter() - start)
             statuses[status] += 1
@@ -197,8 +240,11 @@ async def campaign(port: int, requests: int, *, seed: int, folder: Path | None, 
             if sum(statuses.values()) % 10_000 == 0:
                 print(json.dumps({"done": sum(statuses.values()), "statuses": statuses}), flush=True)
 
+    dawdled = [asyncio.ensure_future(dawdle(port)) for _ in range(DAWDLERS)]
     await asyncio.gather(*[client() for _ in range(clients)])
     rate = round(requests / (perf_counter() - started), 1)
+    kept_waiting = Counter(await asyncio.gather(*dawdled))
     row = {"requests": requests, "per_second": rate, "kinds": kinds, "statuses": dict(sorted(statuses.items()))}
+    row |= {"dawdlers": kept_waiting}
     print(json.dumps(row | {"slowest_seconds": round(slowest, 2)}))
     return statuses

@@ -1,6 +1,6 @@
 """What the service holds under load: throughput against predict_many, latencies, memory, overload, hostile requests.
 
-    python benchmarks/serve_load.py throughput --data PHOTOGRAPHS     (also: latency, memory, overload, hostile)
+    python -m benchmarks.serve_load throughput --data PHOTOGRAPHS     (also: latency, memory, overload, hostile)
 
 Every mode starts `viewvote serve` as a process of its own on a free port, prints one JSON line per measurement with the
 machine's load at that time, and ends the process. Clients are asyncio connections that are kept open, each asking
@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from time import monotonic, perf_counter, process_time, sleep
 from typing import IO
@@ -120,12 +120,21 @@ class Tally:
 
     statuses: Counter[int] = field(default_factory=Counter)
     seconds: list[float] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)  # which request each of the seconds is of
     broken: int = 0
 
     def quantile(self, share: float) -> float:
         """That share of answers came within so many seconds."""
         ordered = sorted(self.seconds)
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+    def slower_than(self, other: "Tally") -> "Tally":
+        """The seconds as multiples of the other's median for the same request."""
+        theirs: dict[int, list[float]] = {}
+        for number, seconds in zip(other.numbers, other.seconds, strict=True):
+            theirs.setdefault(number, []).append(seconds)
+        own = zip(self.numbers, self.seconds, strict=True)
+        return Tally(seconds=[seconds / statistics.median(theirs[number]) for number, seconds in own])
 
 
 async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes) -> tuple[int, bytes]:
@@ -142,10 +151,11 @@ async def load(port: int, requests: Iterator[bytes], *, clients: int, seconds: f
     """Clients that ask one request after the other until the requests or the time end."""
     tally = Tally()
     end = monotonic() + seconds
+    numbered = enumerate(requests)
 
     async def client() -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        for request in requests:
+        for number, request in numbered:
             start = perf_counter()
             try:
                 status, _ = await ask(reader, writer, request)
@@ -155,6 +165,7 @@ async def load(port: int, requests: Iterator[bytes], *, clients: int, seconds: f
                 continue
             tally.statuses[status] += 1
             tally.seconds.append(perf_counter() - start)
+            tally.numbers.append(number)
             if monotonic() >= end:
                 break
         writer.close()
@@ -189,7 +200,11 @@ def throughput(args: argparse.Namespace) -> None:
 
 
 def latency(args: argparse.Namespace) -> None:
-    """Seconds of a single client and of four, in turns: median and 99th percentile."""
+    """Seconds of a single client and of four, in turns: median and 99th percentile.
+
+    Photographs differ in the views that they need. So beside the quantiles stands how many times longer than alone the
+    same photograph takes among four clients; alone is its median over the turns of the single client.
+    """
     photos = photographs(args.data, args.images)
     one, four = Tally(), Tally()
     with service("--labels", ",".join(LABELS), "--views", "adaptive", "--feature-cache", "0") as served:
@@ -197,11 +212,14 @@ def latency(args: argparse.Namespace) -> None:
             for tally, clients in ((one, 1), (four, 4)):
                 found = asyncio.run(load(served.port, iter([request_of(photo) for photo in photos]), clients=clients))
                 tally.seconds += found.seconds
+                tally.numbers += found.numbers
     for tally, clients in ((one, 1), (four, 4)):
         row = {"clients": clients, "n": len(tally.seconds), "median_ms": round(1000 * tally.quantile(0.5), 1)}
         print(json.dumps(row | {"p99_ms": round(1000 * tally.quantile(0.99), 1)}))
     ratios = {"p99_of_4_to_median_of_1": round(four.quantile(0.99) / one.quantile(0.5), 2)}
     ratios |= {"p99_of_4_to_p99_of_1": round(four.quantile(0.99) / one.quantile(0.99), 2)}
+    slower = four.slower_than(one)
+    ratios |= {"same_photo_median": round(slower.quantile(0.5), 2), "same_photo_p99": round(slower.quantile(0.99), 2)}
     print(json.dumps(ratios | {"load": os.getloadavg()[0]}))
 
 
@@ -221,7 +239,7 @@ def memory(args: argparse.Namespace) -> None:
 
 
 def _take(numbers: Iterator[int], most: int) -> list[int]:
-    return [number for number, _ in zip(numbers, range(most), strict=False)]
+    return list(islice(numbers, most))
 
 
 def overload(args: argparse.Namespace) -> None:
@@ -241,12 +259,19 @@ def overload(args: argparse.Namespace) -> None:
 
 def hostile(args: argparse.Namespace) -> None:
     """Damaged images, bodies, headers and clients, and requests made from the contract (serve_hostile.py)."""
-    import serve_hostile
+    from .serve_contract import contract_campaign
+    from .serve_hostile import campaign
 
+    made = args.requests // 10
     arguments = ["--labels", ",".join(LABELS), "--views", "4", "--timeout", "20", "--max-bytes", "3000000"]
     with service(*arguments) as served:
-        asyncio.run(serve_hostile.campaign(served.port, args.requests, seed=args.seed, folder=args.data))
-        print(json.dumps({"alive": served.process.poll() is None, "resident_mb": served.resident_mb}))
+        print(json.dumps({"resident_mb": served.resident_mb}), flush=True)
+        asyncio.run(campaign(served.port, args.requests - made, seed=args.seed, folder=args.data))
+        print(json.dumps({"alive": served.process.poll() is None, "resident_mb": served.resident_mb}), flush=True)
+        contract_campaign(served.port, made, seed=args.seed)
+        print(json.dumps({"alive": served.process.poll() is None, "resident_mb": served.resident_mb}), flush=True)
+        good = asyncio.run(load(served.port, iter([request_of(photo) for photo in photographs(None, 8)]), clients=1))
+        print(json.dumps({"after": good.statuses, "load": os.getloadavg()[0]}))
 
 
 def main() -> None:

@@ -93,6 +93,7 @@ WRONG = [
     ("nds", {"model": f"maple:w@{B16}", "method": "promptalign", "settings": {"statistics": "s", "compat": "paper"}}),
     ("nds", {"model": "clip-b16"}),
     ("nds", {"model": "clip-b16", "text_head": "head.npy"}),
+    ("nds", {"model": B16, "text_head": "head.npy", "text_head_model": "clip-b16"}),
 ]
 
 
@@ -127,6 +128,9 @@ def test_a_tower_with_the_models_own_text_vectors_differs_by_its_int8_weights_al
     one = found(RunSpec("imagenet-a", model="clip-b16", text_head="head.npy"), "nds", tmp_path)
     assert one.int8_tower
     assert not found(RunSpec("imagenet-a", model="clip-b16"), "nds", tmp_path).int8_tower
+    for maker, same in ((B16, True), ("hf:openai/clip-vit-base-patch16", True), ("clip-b16", False), (LAION, False)):
+        spec = RunSpec("imagenet-a", model="clip-b16", text_head="head.npy", text_head_model=maker)
+        assert found(spec, "nds", tmp_path).int8_tower == same, maker
 
 
 @pytest.mark.parametrize("name", CONSTANTS)

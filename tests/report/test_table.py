@@ -234,6 +234,17 @@ def test_maples_three_weight_files_are_seeds_of_one_row(tmp_path):
     assert (row.match.title, row.match.differences) == ("Zero, MaPLe", ())
 
 
+def test_one_weight_file_under_two_names_is_one_seed(tmp_path):
+    for i, content in enumerate(("maple-a", "maple-b", "maple-a")):
+        name = f"maple:copy{i}.pth@{B16}"
+        folder = write_run(tmp_path / str(i), answers(60, 40), dataset="imagenet-a", model=name, seed=0)
+        (folder / "environment.json").write_text(json.dumps({"model_fingerprint": content}))
+    (row,) = build_table(load_runs([tmp_path / "0", tmp_path / "1"]), layout=find_layout("nds")).rows
+    assert row.cells["imagenet-a"].seeds.seeds == 2
+    with pytest.raises(UsageError, match="same cell and seed"):
+        table_of(tmp_path)
+
+
 def test_rescored_results_enter_a_table_as_rows_of_their_own(tmp_path):
     write_run(tmp_path / "a", voted(40), dataset="imagenet-a", model=B16, views=12)
     runs = load_runs([tmp_path])

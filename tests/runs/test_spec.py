@@ -36,6 +36,7 @@ FULL = RunSpec(
     stop_fingerprint="ab" * 6,
     text_head="head.npy",
     text_head_fingerprint="ab" * 6,
+    text_head_model="open_clip:ViT-B-16/openai",
     detail=True,
 )
 
@@ -78,7 +79,7 @@ def test_the_hash_depends_on_every_field_and_on_nothing_else():
         "augment": "crops", "seed": 1, "order": "dataset", "limit": 7,
         "device": "cpu", "dtype": "bf16", "runtime": "auto",
         "precision": "fp32", "fingerprint": "cd", "stop_fingerprint": "cd", "detail": False,
-        "text_head": "other.npy", "text_head_fingerprint": "cd",
+        "text_head": "other.npy", "text_head_fingerprint": "cd", "text_head_model": "toy",
     }  # fmt: skip
     assert set(changed) == {field.name for field in fields(RunSpec)}
     digests = {replace(FULL, **{name: value}).digest for name, value in changed.items()} | {FULL.digest}

@@ -1,5 +1,7 @@
 """Text heads and features in memory: the same bits, within a number of bytes, and nothing on disk."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from tests.server.living import png, running
 from viewvote import ToyEncoder
 from viewvote.encoders.text_head import encode_classes
 from viewvote.errors import UsageError
-from viewvote.server.features import FeatureCache
+from viewvote.server.features import ENTRY, FeatureCache
 from viewvote.server.heads import HeadCache, HeadUnknownError
 
 
@@ -77,12 +79,24 @@ def test_features_of_whole_blocks_are_kept():
     assert not FeatureCache(Unknown(), max_bytes=10_000).on
 
 
+def test_an_entry_takes_about_what_is_counted_for_it():
+    cache = FeatureCache(ToyEncoder(), max_bytes=10**8)
+    cache.keep(cache.key(b"first", seed=0, augment="crops"), rows(8))
+    tracemalloc.start()
+    for i in range(1000):
+        cache.keep(cache.key(b"%d" % i, seed=10**6 + i, augment="crops"), rows(8))
+    taken = tracemalloc.get_traced_memory()[0] / 1000 - rows(8).nbytes
+    tracemalloc.stop()
+    assert ENTRY / 2 < taken < ENTRY
+
+
 def test_features_stay_within_their_bytes():
-    cache = FeatureCache(ToyEncoder(), max_bytes=1000)
+    cache = FeatureCache(ToyEncoder(), max_bytes=3000)
     keys = [cache.key(bytes([i]), seed=0, augment="crops") for i in range(30)]
     for i, key in enumerate(keys):
         cache.keep(key, rows(8 + i % 3))
-        assert sum(cache.known(k).nbytes for k in keys[: i + 1]) <= 1000
+        held = [cache.known(k).nbytes for k in keys[: i + 1] if len(cache.known(k))]
+        assert sum(held) + ENTRY * len(held) <= 3000
     assert len(cache.known(keys[-1])) > 0
     off = FeatureCache(ToyEncoder(), max_bytes=0)
     off.keep(keys[0], rows(8))

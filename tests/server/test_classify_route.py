@@ -10,6 +10,7 @@ from tests.conftest import Contrary, draw_photo
 from tests.images.pictures import GREEN, RED, encoded
 from tests.server.living import COLOURS, png, running, without_timings
 from viewvote import Classifier, ToyEncoder
+from viewvote.server.options import served_methods, served_settings
 
 PHOTO = encoded(draw_photo(90, 60))
 
@@ -58,6 +59,8 @@ def test_a_label_with_a_comma_is_written_as_json(client):
         ({"augment": "augmix", "seed": 7}, "label", "red"),
         ({"abstain_below": 1.0, "method": "zero-shot", "labels": ["red", "white"]}, "label", None),
         ({"method": "marginal"}, "vote_share", None),
+        ({"views": 8, "keep": 0.5, "settings": {"tie": "most-confident"}}, "votes", {"red": 4, "green": 0, "blue": 0}),
+        ({"method": "anchored", "settings": {"weight": 1}}, "method", "anchored"),
     ],
 )
 def test_options_of_the_command_line_work(client, options, key, value):
@@ -183,12 +186,39 @@ def test_the_teacher_votes_where_the_method_asks_one():
         ({"abstain_below": 2}, "option 'abstain_below': "),
         ({"none": 1}, "option 'none': "),
         ({"multi": True}, "no option 'multi'. Did you mean 'multi_label'?"),
+        ({"settings": {"ties": "first"}}, "no setting of method 'anchored' 'ties'. Did you mean 'tie'?"),
+        ({"settings": {"tie": "best"}}, "no tie rule 'best'"),
+        ({"settings": {"keep": 0.2}}, "no setting of method 'anchored' 'keep'"),
+        ({"settings": {"tie": ["first"]}}, "option 'settings': "),
+        ({"settings": "tie"}, "option 'settings': "),
+        ({"settings": {"tie": "first"}, "method": "zero-shot"}, "no setting of method 'zero-shot' 'tie'. Known: none."),
+        ({"settings": {"iterations": 10**9}, "method": "mta"}, "no setting of method 'mta' 'iterations'"),
     ],
 )
 def test_mistakes_in_options_are_told_in_words(client, values, words):
     answer = client.classify(png(), **values)
     assert (answer.status, answer.json["code"]) == (422, "invalid_request")
     assert words in answer.json["error"]
+
+
+def test_settings_in_an_address_or_a_form_are_a_json_object(client):
+    address = "/v1/classify?method=anchored&labels=red,white&settings="
+    votes_alone = client.post_image(f"{address}%7B%22weight%22%3A0%7D", png(RED))
+    with_a_say = client.post_image(f"{address}%7B%22weight%22%3A1%7D", png(RED))
+    assert votes_alone.json["predictions"][0]["scores"] == {"red": 1.0, "white": 0.0}
+    assert with_a_say.json["predictions"][0]["scores"]["white"] > 0
+    wrong = client.post_image("/v1/classify?settings=keep", png(RED))
+    assert (wrong.status, wrong.json["code"]) == (422, "invalid_request")
+    assert "option 'settings' must be a JSON object" in wrong.json["error"]
+
+
+@pytest.mark.parametrize("method", sorted(served_methods()))
+def test_no_value_of_a_setting_breaks_the_service(client, method):
+    odd = [0, -1, 1, 10**30, 1e308, -1e308, 1e-308, True, "", "first", "\ud800"]
+    for setting in served_settings(method):
+        for value in odd:
+            answer = client.classify(png(), method=method, views=4, settings={setting: value})
+            assert answer.status in (200, 422), (setting, value, answer.body)
 
 
 def test_without_default_labels_a_request_must_bring_some():

@@ -2,6 +2,7 @@
 
 import gc
 import json
+import os
 import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,7 @@ from viewvote.errors import ModelError
 from viewvote.server.engine import Engine
 from viewvote.server.features import FeatureCache
 from viewvote.server.job import Job, Upload
+from viewvote.server.lanes import Lanes, lanes_for
 from viewvote.server.refusals import RefusedError
 from viewvote.server.settings import Limits
 
@@ -39,6 +41,36 @@ def test_views_of_concurrent_requests_share_batches():
         assert {one.result().status for one in asked} == {200}
         assert sum(gate.batches[1:]) == 9 * 8
         assert max(gate.batches) == 32
+
+
+class HeldBlue(Gate):
+    """A gate for blue views only, which several threads may pass."""
+
+    concurrent = True
+
+    def encode_images(self, views):
+        blue = views[..., 2].mean() > views[..., 1].mean()
+        return super().encode_images(views) if blue else ToyEncoder.encode_images(self, views)
+
+
+def test_a_request_does_not_wait_for_the_batches_of_another():
+    gate = HeldBlue()
+    with running(gate) as client, ThreadPoolExecutor(1) as pool:
+        gate.open.clear()
+        gate.entered.clear()
+        long = pool.submit(client.classify, png(BLUE), views=64)
+        wait_until(gate.entered.is_set)
+        assert client.classify(png(GREEN)).json["predictions"][0]["label"] == "green"
+        assert not long.done()
+        gate.open.set()
+        assert long.result().json["predictions"][0]["views_used"] == 64
+
+
+def test_only_models_that_allow_it_encode_on_two_threads_and_in_batches_of_a_view_per_core(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
+    plain, free = ToyEncoder(), HeldBlue()
+    assert lanes_for(plain) == lanes_for(free, plain) == Lanes(1, 32)
+    assert lanes_for(free) == lanes_for(free, free) == Lanes(2, 3)
 
 
 def test_a_full_queue_refuses_at_once_and_loses_nothing_it_accepted():

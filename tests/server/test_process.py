@@ -113,6 +113,9 @@ def test_several_processes_share_a_port_and_their_counters():
         (["--max-bytes", "0"], "the limit of bytes must be at least 1"),
         (["--api-key-file", "missing"], "cannot read the API keys"),
         (["--labels-file", "missing"], "cannot read the labels file"),
+        (["--calibration", "missing"], "missing"),
+        (["--plugin", "x.py", "--workers", "2"], "--plugin is for one process"),
+        (["--precision", "int4"], "--precision"),
     ],
 )
 def test_mistakes_in_the_arguments_are_told_in_a_line(args, words, tmp_path):

@@ -13,6 +13,7 @@ from viewvote.errors import UnknownNameError, UsageError
 from viewvote.report.layouts import SHIPPED
 from viewvote.studies import STUDIES
 from viewvote.studies.reproduce import ITEMS, find_item, list_items, plan_item
+from viewvote.studies.rivals import Means
 
 PAPER = PHOTOS.parent / "paper" / "zero-paper.tex.txt"
 
@@ -37,8 +38,10 @@ def test_the_list_has_what_is_present(tmp_path):
     found = reproduce("--out", tmp_path / "runs")
     assert found.exit_code == 0, found.output
     lines = found.output.splitlines()
-    assert len(lines) == len(ITEMS) + 1
-    assert re.search(r"^nds +0/5 +0 +no  Table 1", lines[1])
+    assert len(lines) == len(ITEMS) + 2
+    assert re.search(r"^nds +0/5 +4/13 +0 +no  Table 1", lines[1])
+    assert "TPT, CLIP-ViT-B-16" in lines[-1]
+    assert "needs --teacher" in lines[-1]
     assert "MaPLe's released prompts" in lines[1]
 
 
@@ -54,7 +57,7 @@ def test_an_item_runs_what_is_missing_and_prints_ours(tmp_path):
     assert "most-confident" in again.output
     assert len(list((tmp_path / "runs").iterdir())) == 4  # the run of zero was there
     listed = reproduce("--out", tmp_path / "runs").output
-    assert re.search(r"^ties +0/15 +2  ", listed, flags=re.M)
+    assert re.search(r"^ties +0/15 +1/1 +2  ", listed, flags=re.M)
 
 
 def test_what_is_not_there_is_named(tmp_path):
@@ -67,8 +70,10 @@ def test_what_is_not_there_is_named(tmp_path):
 
 
 def test_presets_are_applied_to_the_runs_of_an_item():
-    specs = plan_item(ITEMS["invariance"], datasets=["dtd"], values={"model": "open_clip:ViT-B-16/openai"})
-    assert [(spec.method, spec.augment, spec.settings) for spec in specs] == [
+    pytest.importorskip("torch")
+    means = Means(("open_clip:ViT-B-16/openai",))
+    planned = plan_item(ITEMS["invariance"], datasets=["dtd"], values={}, means=means)
+    assert [(spec.method, spec.augment, spec.settings) for spec in planned.specs] == [
         ("tpt", "augmix", {"record_marginal": True})
     ]
 

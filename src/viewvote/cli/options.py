@@ -145,7 +145,7 @@ ViewsOption = Annotated[
     T,
     typer.Option(
         metavar="N|adaptive|auto",
-        help="Views per image, the whole and random crops; adaptive: as many as it needs, at most 64.",
+        help="Views per image: the source view and random crops; adaptive: as many as it needs, at most 64.",
         show_default="auto, adaptive for methods that vote; eval: 64",
         rich_help_panel=VOTE,
     ),

@@ -178,7 +178,7 @@ def rescore(
     weight: Annotated[
         str | None,
         typer.Option(
-            help="Weights of the whole image in the anchored vote, separated by commas; the run's own if left out."
+            help="Weights of the source view in the anchored vote, separated by commas; the run's own if left out."
         ),
     ] = None,
     format: Annotated[  # noqa: A002

@@ -23,8 +23,20 @@ HELP = """List the paper's tables and figures with what is present; with an ITEM
 @guarded
 def reproduce(
     item: Annotated[str | None, typer.Argument(metavar="[ITEM]", help="A table or figure; without one, all.")] = None,
-    model: Annotated[str, typer.Option(metavar="ID", help="The model to run.", autocompletion=offer_models)] = "pocket",
-    teacher: Annotated[str | None, typer.Option(metavar="ID", help="A stronger model that votes.")] = None,
+    model: Annotated[
+        str,
+        typer.Option(
+            metavar="ID,ID,...",
+            help="The models to run: one that starts from words, and CoOp's and MaPLe's for their rows.",
+            autocompletion=offer_models,
+        ),
+    ] = "pocket",
+    teacher: Annotated[
+        str | None, typer.Option(metavar="ID", help="A stronger model, for the rows that have one.")
+    ] = None,
+    statistics: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Source statistics, for PromptAlign (`viewvote statistics`).")
+    ] = None,
     text_head: Annotated[Path | None, typer.Option(metavar="FILE", help="Vectors of the labels.")] = None,
     root: Annotated[Path | None, typer.Option(metavar="DIR", help="The folder that holds the datasets.")] = None,
     dataset: Annotated[
@@ -38,19 +50,22 @@ def reproduce(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
     """List the paper's tables and figures, or run one."""
+    from ..encoders.head_file import read_head_file
     from ..runs.read import load_runs
-    from ..studies.reproduce import find_item, list_items, plan_item
+    from ..studies.reproduce import find_item, in_words, list_items, plan_item
+    from ..studies.rivals import Means
     from .values import read_seeds
 
     there = load_runs([out]) if any(out.glob("*/records.jsonl")) else []
-    listed = list_items(there, root=root)
+    head = None if text_head is None else read_head_file(text_head)
+    models = tuple(name for name in (part.strip() for part in model.split(",")) if name)
+    means = Means(models, teacher, None if statistics is None else statistics.resolve(), head)
+    listed = list_items(there, root=root, means=means)
     if item is None:
         _print_list(listed)
         return
     wanted = find_item(item)
     given: dict[str, Any] = {
-        "model": model,
-        "teacher": teacher,
         "text_head": None if text_head is None else str(text_head),
         "root": None if root is None else str(root.resolve()),
         "seeds": None if seeds is None else read_seeds(seeds),
@@ -59,44 +74,59 @@ def reproduce(
     }
     present = next(one.present for one in listed if one.name == item)
     values = {name: value for name, value in given.items() if value is not None}
-    specs = plan_item(wanted, datasets=dataset or present, values=values)
+    planned = plan_item(wanted, datasets=dataset or present, values=values, means=means)
+    if planned.missing:
+        complain(f"left out: {in_words(planned.missing)}.")
     if missing := [name for name in wanted.datasets if not dataset and name not in present]:
         complain(f"not present, so left out: {', '.join(missing)}.")
-    _run(specs, out=out, quiet=quiet)
-    _print_item(item, [out / spec for spec in _folders(specs)], plot)
+    done = _run(planned.specs, out=out, quiet=quiet)
+    _print_item(item, [out / spec for spec in _folders(done)], plot)
 
 
 def _print_list(listed: Any) -> None:
-    from ..studies.reproduce import Listed
+    from ..studies.reproduce import Listed, in_words
 
     rows: list[Listed] = list(listed)
-    typer.echo(f"{'item':24}{'data':>8}{'runs':>6}{'weights':>9}  what it is; the published numbers are of")
+    typer.echo(f"{'item':24}{'data':>8}{'rows':>8}{'runs':>6}{'weights':>9}  what it is; the published numbers are of")
     for one in rows:
         data = f"{len(one.present)}/{len(one.item.datasets)}"
         weights = "no" if one.weights is None else "yes"
-        typer.echo(f"{one.name:24}{data:>8}{one.runs:>6}{weights:>9}  {one.item.title}; {one.needs}")
+        can = f"{one.rows[0]}/{one.rows[1]}"
+        typer.echo(f"{one.name:24}{data:>8}{can:>8}{one.runs:>6}{weights:>9}  {one.item.title}; {one.needs}")
+    if missing := in_words(row for one in rows for row in one.missing):
+        typer.echo(f"rows that this lacks something for: {missing}")
     for model in dict.fromkeys(one.weights for one in rows if one.weights):
         typer.echo(f"weights that are here: --model {model}")
 
 
-def _run(specs: Any, *, out: Path, quiet: bool) -> None:
-    """Compute what is missing of the runs."""
+def _run(specs: Any, *, out: Path, quiet: bool) -> list[Any]:
+    """Compute what is missing of the runs; returns those that are there. A rival that a model does not allow is named.
+
+    Whether a model can be tuned in a method's way is known only when it is loaded.
+    """
     import sys
     from contextlib import redirect_stdout
 
+    from ..errors import UnsupportedEncoderError
     from ..runs import run
     from ..runs.plan import open_datasets
     from ..runs.together import run_together, shared_passes
     from .progress import watching
 
-    datasets = open_datasets(specs)
+    datasets, done = open_datasets(specs), []
     for together in shared_passes(specs):
-        with watching(quiet=quiet) as watch, redirect_stdout(sys.stderr):
-            opened = datasets[together[0].dataset]
-            if len(together) > 1:
-                run_together(together, out=out, watch=watch, dataset=opened)
-            else:
-                run(together[0], out=out, watch=watch, dataset=opened)
+        opened = datasets[together[0].dataset]
+        try:
+            with watching(quiet=quiet) as watch, redirect_stdout(sys.stderr):
+                if len(together) > 1:
+                    run_together(together, out=out, watch=watch, dataset=opened)
+                else:
+                    run(together[0], out=out, watch=watch, dataset=opened)
+        except UnsupportedEncoderError as error:
+            complain(f"left out: {together[0].method} on {together[0].dataset}: {error}")
+        else:
+            done += together
+    return done
 
 
 def _folders(specs: Any) -> list[str]:

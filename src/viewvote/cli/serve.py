@@ -76,6 +76,15 @@ def serve(
     api_key_file: Annotated[
         Path | None, typer.Option(help="A file of API keys, one a line.", rich_help_panel=ACCESS)
     ] = None,
+    calibration: Annotated[
+        Path | None,
+        typer.Option(help="A file of `viewvote calibrate`: how a probability is made.", rich_help_panel=ASKED),
+    ] = None,
+    device: opt.DeviceOption[str] = "auto",
+    dtype: opt.DtypeOption[opt.Dtype] = "fp32",
+    runtime: opt.RuntimeOption[opt.Runtime] = "auto",
+    precision: opt.PrecisionOption[opt.Precision] = "auto",
+    plugins: opt.PluginOption = None,
     allow_host: Annotated[
         list[str] | None,
         typer.Option(help="A name under which a proxy calls this machine; may be repeated.", rich_help_panel=ACCESS),
@@ -103,6 +112,9 @@ def serve(
     """Answer over HTTP what `viewvote classify` answers."""
     if not all(find_spec(name) for name in NEEDED):
         raise MissingExtraError.for_extra("serve", what="viewvote serve")
+    if plugins and workers > 1:
+        raise UsageError("--plugin is for one process; install the plugin as a package to use it with --workers.")
+    opt.load_plugins(plugins)
     from ..server.access import read_keys
     from ..server.run import serve as run
     from ..server.settings import Limits, Settings
@@ -119,6 +131,11 @@ def serve(
         views=n_views,
         templates=templates,
         context=None if context is None else str(context.resolve()),
+        calibration=None if calibration is None else str(calibration.resolve()),
+        device=device,
+        dtype=dtype,
+        runtime=runtime,
+        precision=precision,
         host=host,
         port=port,
         api_keys=() if api_key_file is None else read_keys(api_key_file),

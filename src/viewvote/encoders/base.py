@@ -153,6 +153,16 @@ class Calibrated(Protocol):
 
 
 @runtime_checkable
+class Concurrent(Protocol):
+    """An Encoder whose `encode_images` may be called from several threads at once."""
+
+    @property
+    def concurrent(self) -> bool:
+        """Whether it may."""
+        ...
+
+
+@runtime_checkable
 class DrawsViews(Protocol):
     """An Encoder that can draw views on its own device."""
 

@@ -62,4 +62,4 @@ def _derived(run: Run, keep: float | None) -> DerivedRun:
     spec = replace(run.spec, keep=keep) if keep is not None else replace(run.spec, method=ZERO_SHOT, keep=None)
     if keep is None and run.spec.teacher is not None:
         spec = replace(spec, teacher=None)  # the source view's classes are the student's
-    return DerivedRun(run.path, spec, run.summary, run.n, run.dataset_name, run.other)
+    return DerivedRun(run.path, spec, run.summary, run.n, run.dataset_name, run.other, run.likeness, run.weights)

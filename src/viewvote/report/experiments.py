@@ -129,7 +129,7 @@ def suite_of(dataset: str) -> str | None:
 
 def experiment_of(spec: RunSpec) -> Experiment:
     """The experiment of a run."""
-    model, initialisation = _weights(spec.model, with_text=spec.text_head is not None)
+    model, initialisation = _model_of(spec)
     method, keep = spec.method, spec.keep or method_entry(spec.method).keep
     templates: str | tuple[str, ...] | None = spec.templates
     if method == "ensemble":
@@ -209,12 +209,23 @@ def _models_of(row: PaperRow) -> tuple[str, str, str | None]:
     return row.model, "words", None
 
 
-def _weights(model: str, *, with_text: bool = False) -> tuple[str, str]:
+def _model_of(spec: RunSpec) -> tuple[str, str]:
+    """The paper's name of a run's model, and what its prompts start from.
+
+    A tower of ours with text vectors is the paper's model, unless another model is known to have made them: where a
+    file of vectors has no name beside it, that they are the model's own is the user's word.
+    """
+    if spec.text_head is None:
+        return _weights(spec.model)
+    maker = None if spec.text_head_model is None else _weights(spec.text_head_model)[0]
+    own = TOWERS.get(spec.model, _weights(spec.model)[0])
+    return (own, "words") if maker in (None, own) else (f"{spec.model} with the texts of {maker}", "words")
+
+
+def _weights(model: str) -> tuple[str, str]:
     """The paper's name of a model, and what its prompts start from."""
     scheme, _, rest = model.partition(":")
     base, initialisation = (rest.partition("@")[2], scheme) if scheme in LEARNED else (model, "words")
-    if with_text and base in TOWERS:
-        return TOWERS[base], initialisation
     known = (name for name, ids in WEIGHTS.items() if any(fnmatchcase(base, one) for one in ids))
     return next(known, base), initialisation
 

@@ -42,9 +42,14 @@ def _largest(runs: Sequence[Run]) -> list[Run]:
     for run in runs:
         by_samples.setdefault((run.spec.limit, run.spec.fingerprint), []).append(run)
     found = max(by_samples.values(), key=lambda same: (max(run.n for run in same), same[0].spec.limit is None))
-    if len({(run.seed, run.model) for run in found}) < len(found):
+    if len({(run.seed, _weights(run)) for run in found}) < len(found):
         raise UsageError(f"these runs are for the same cell and seed; name one of them: {_paths(found)}.")
     return found
+
+
+def _weights(run: Run) -> str:
+    """What distinguishes weights that stand in a row as seeds: what is in the file, whatever it is called."""
+    return run.weights if run.weights and shared_model(run) != run.model else run.model
 
 
 def _paths(runs: Sequence[Run]) -> str:

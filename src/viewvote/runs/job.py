@@ -96,7 +96,7 @@ def open_job(spec: RunSpec, dataset: Dataset | None = None) -> Job:
 
 
 def _with_text_head(spec: RunSpec) -> RunSpec:
-    """The spec with the absolute path, the fingerprint and the templates of its file of class vectors, if any."""
+    """The spec with the absolute path, the fingerprint, the model and the templates of its class vectors, if any."""
     if spec.text_head is None:
         return spec
     path = Path(spec.text_head).resolve()
@@ -107,7 +107,13 @@ def _with_text_head(spec: RunSpec) -> RunSpec:
             f"{spec.text_head_fingerprint}. Put the old file back, or remove that key for a new run."
         )
     templates = spec.templates if file.templates is None else file.templates
-    return replace(spec, text_head=str(path), text_head_fingerprint=file.fingerprint, templates=templates)
+    return replace(
+        spec,
+        text_head=str(path),
+        text_head_fingerprint=file.fingerprint,
+        text_head_model=file.model,
+        templates=templates,
+    )
 
 
 def _with_stop_file(spec: RunSpec) -> RunSpec:

@@ -27,6 +27,7 @@ class Run:
 
     dataset_name   what the run's dataset was called when it started; None in runs of older versions
     likeness       how alike its labels are to the model, where the method asked for it
+    weights        the fingerprint of its model; None in runs that did not start
     other          what its spec holds under keys that this version does not know
     """
 
@@ -37,6 +38,7 @@ class Run:
     dataset_name: str | None = None
     other: Mapping[str, Any] = field(default_factory=dict)
     likeness: float | None = None
+    weights: str | None = None
 
     @property
     def records(self) -> Path:
@@ -127,7 +129,14 @@ def load_run(path: Path) -> Run:
     n = count_records(folder.records)
     whole = summary is not None and summary.n == n  # records may have been lost since it was written
     return Run(
-        path, spec, summary if whole else None, n, environment.get("dataset_name"), other, environment.get("likeness")
+        path,
+        spec,
+        summary if whole else None,
+        n,
+        environment.get("dataset_name"),
+        other,
+        likeness=environment.get("likeness"),
+        weights=environment.get("model_fingerprint"),
     )
 
 

@@ -24,7 +24,7 @@ _CHOICES = {name: _OPTIONS[name] for name in ("dtype", "runtime", "precision")} 
     "augment": get_args(Augment),
 }
 _HEX = 12
-_LATER = ("stop_fingerprint", "text_head", "text_head_fingerprint", "detail")
+_LATER = ("stop_fingerprint", "text_head", "text_head_fingerprint", "text_head_model", "detail")
 """Fields that are younger than others, and count only where they are set."""
 
 
@@ -47,6 +47,7 @@ class RunSpec:
     stop_fingerprint  of the file that `stop` names (12 hex of its sha256), filled in likewise
     text_head    a file of class vectors in place of a text tower (`viewvote text-head export`)
     text_head_fingerprint  of that file, filled in when it is opened
+    text_head_model  whose text tower made that file, as far as it is written beside it, filled in likewise
     detail       also record class probabilities and boxes of views, which some studies need
     """
 
@@ -74,6 +75,7 @@ class RunSpec:
     stop_fingerprint: str | None = None
     text_head: str | None = None
     text_head_fingerprint: str | None = None
+    text_head_model: str | None = None
     detail: bool = False
 
     def __post_init__(self) -> None:

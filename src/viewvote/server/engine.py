@@ -1,21 +1,21 @@
-"""One encoder, one bounded queue: images of all requests are prepared ahead and share the batches of one scheduler."""
+"""One encoder, one bounded queue: images of all requests are prepared ahead and share batches of views."""
 
 import logging
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import ceil
-from threading import Condition, Thread
+from threading import Condition, Lock, Thread
 from time import perf_counter
 
 from ..arrays import Float32, UInt8
 from ..classify.prefetch import PREPARING
 from ..classify.scheduler import Scheduler, encode_units
 from ..encoders import Encoder
-from ..encoders.batch_size import fastest_batch
 from ..errors import ModelError
 from .features import FeatureCache
 from .job import Job, Outcome
+from .lanes import Lanes, lanes_for
 from .refusals import RefusedError
 
 logger = logging.getLogger("viewvote.server")
@@ -29,23 +29,26 @@ PATIENCE = 10.0
 
 
 class Engine:
-    """Threads that answer jobs: some prepare images, one runs the scheduler over those that are ready.
+    """Threads that answer jobs: some prepare images, others (`Lanes`) each run a scheduler over those that are ready.
 
-    Images under way are at most `max_queue`, of which only enough for two batches are decoded and drawn. Which images
-    share a batch has no influence on any answer (`Scheduler`).
+    Images under way are at most `max_queue`, of which only enough for two batches of each scheduler are decoded and
+    drawn. Which images share a batch has no influence on any answer (`Scheduler`).
     """
 
-    def __init__(self, encoder: Encoder, features: FeatureCache, *, max_queue: int, max_views: int) -> None:
+    def __init__(
+        self, encoder: Encoder, features: FeatureCache, *, max_queue: int, max_views: int, lanes: Lanes | None = None
+    ) -> None:
         self._encoder = encoder
         self._features = features
         self._max_queue = max_queue
-        self._batch_views = fastest_batch(encoder)
+        self._lanes = lanes or lanes_for(encoder)
         self._block = encoder.block_views or max_views
-        self._changed = Condition()
+        self._lock = Lock()
+        self._to_prepare, self._to_encode = Condition(self._lock), Condition(self._lock)  # each wakes whom it concerns
         self._waiting: deque[Job] = deque()
         self._ready: deque[Job] = deque()
         self._preparing: list[Job] = []
-        self._open: set[Job] = set()  # given to the scheduler and not answered
+        self._given: list[set[Job]] = [set() for _ in range(self._lanes.count)]  # to a scheduler, and not answered
         self._admitted = 0
         self._closed = False
         self._seconds_per_image = 0.05
@@ -54,7 +57,10 @@ class Engine:
         self._threads = [
             Thread(target=self._prepare, name=f"viewvote-prepare-{i}", daemon=True) for i in range(PREPARING)
         ]
-        self._threads.append(Thread(target=self._work, name="viewvote-engine", daemon=True))
+        self._threads += [
+            Thread(target=self._work, args=(given,), name=f"viewvote-engine-{i}", daemon=True)
+            for i, given in enumerate(self._given)
+        ]
 
     def start(self) -> None:
         """Start the threads."""
@@ -63,9 +69,9 @@ class Engine:
 
     def close(self) -> None:
         """End the threads once every job has its answer."""
-        with self._changed:
+        with self._lock:
             self._closed = True
-            self._changed.notify_all()
+            self._wake_all_at_the_end()
         for thread in self._threads:
             thread.join(PATIENCE)
 
@@ -100,75 +106,88 @@ class Engine:
     @contextmanager
     def admitted_images(self, count: int) -> Iterator[None]:
         """Places in the queue for as long as it lasts, or RefusedError."""
-        with self._changed:
+        with self._lock:
             self.check_room(count)
             self._admitted += count
         try:
             yield
         finally:
-            with self._changed:
+            with self._lock:
                 self._admitted -= count
 
     def submit(self, jobs: Sequence[Job]) -> None:
         """Queue jobs for which there are places; each delivers its outcome."""
-        with self._changed:
+        with self._lock:
             self._waiting.extend(jobs)
-            self._changed.notify_all()
+            self._to_prepare.notify(len(jobs))
 
     def _prepare(self) -> None:
         """What a preparing thread does: the next image, whenever the scheduler may soon want it."""
         while True:
-            with self._changed:
-                self._changed.wait_for(lambda: (self._waiting and self._wants_more()) or self._finished)
+            with self._lock:
+                self._to_prepare.wait_for(lambda: (self._waiting and self._wants_more()) or self._finished)
                 if not self._waiting:
                     return
                 job = self._waiting.popleft()
+                self._wake_all_at_the_end()
                 if job.answer is not None:
                     continue
                 self._preparing.append(job)
-            job.prepare(self._features)
-            with self._changed:
+            wanting = job.prepare(self._features)
+            with self._lock:
                 self._preparing.remove(job)
-                if job.answer is None:
+                self._wake_all_at_the_end()
+                if wanting:
                     self._ready.append(job)
-                self._changed.notify_all()
+                    self._to_encode.notify()
+                else:
+                    self._to_prepare.notify()  # its place is free
+
+    def _wake_all_at_the_end(self) -> None:
+        """Wake those who wait for work that will not come any more."""
+        if self._finished:
+            self._to_prepare.notify_all()
+            self._to_encode.notify_all()
 
     def _wants_more(self) -> bool:
         ahead = [*self._preparing, *self._ready]
-        return len(ahead) <= PREPARING or sum(job.first_views for job in ahead) < 2 * self._batch_views
+        enough = 2 * self._lanes.count * self._lanes.batch_views
+        return len(ahead) <= PREPARING or sum(job.first_views for job in ahead) < enough
 
     @property
     def _finished(self) -> bool:
         return self._closed and not self._waiting
 
-    def _work(self) -> None:
-        """What the engine's thread does: schedulers, one after the other if a model fails."""
+    def _work(self, given: set[Job]) -> None:
+        """What an encoding thread does: schedulers, one after the other if a model fails."""
+        size = self._lanes.batch_views
         while not (self._finished and not self._ready and not self._preparing):
-            scheduler: Scheduler[Outcome] = Scheduler(self._encode, batch_views=self._batch_views, block=self._block)
-            self._open.clear()
+            scheduler: Scheduler[Outcome] = Scheduler(self._encode, batch_views=size, block=self._block)
+            given.clear()
             try:
-                for _ in scheduler.run(self._source(), most_open=2 * self._max_queue):
+                for _ in scheduler.run(self._source(given), most_open=2 * self._max_queue):
                     self._note_answer()
             except Exception as error:
                 logger.exception("the model failed; the images in its batch get an error")
-                for job in list(self._open):
+                for job in list(given):
                     job.finish(ModelError(f"the model failed: {type(error).__name__}."))
 
-    def _source(self) -> Iterator[Job | None]:
+    def _source(self, given: set[Job]) -> Iterator[Job | None]:
         """The jobs that are ready; None while there is none but others are under way."""
         while True:
-            self._open = {job for job in self._open if job.answer is None}
-            with self._changed:
-                if not self._open:
-                    self._changed.wait_for(lambda: self._ready or (self._finished and not self._preparing))
+            given -= {job for job in given if job.answer is not None}
+            with self._lock:
+                if not given:
+                    self._to_encode.wait_for(lambda: self._ready or (self._finished and not self._preparing))
                     if not self._ready:
                         return
-                    self._since = perf_counter()
+                    if not any(self._given):  # nobody was at work
+                        self._since = perf_counter()
                 job = self._ready.popleft() if self._ready else None
                 if job is not None:
-                    self._changed.notify_all()  # there is room to prepare another
+                    self._to_prepare.notify()  # there is room for another
             if job is not None and job.answer is None:
-                self._open.add(job)
+                given.add(job)
             yield job
 
     def _encode(self, units: Sequence[UInt8]) -> list[Float32]:

@@ -16,7 +16,7 @@ def event(name: str, data: dict[str, Any]) -> bytes:
 
 
 def zero_shot_of(prediction: Prediction) -> dict[str, Any] | None:
-    """What the whole photo says by itself: view 0."""
+    """What the source view says by itself: view 0, the model's own resize and centre square."""
     if prediction.trace is None:
         return None
     source = prediction.trace.views[0]

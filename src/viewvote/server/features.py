@@ -11,6 +11,9 @@ from ..rng import content_key
 
 Key = tuple[str, int, str]
 
+ENTRY = 600
+"""Bytes that an entry takes besides its features: its key, the array around them, its place in the order."""
+
 
 class FeatureCache:
     """Features (views, dim) by photo, seed and kind of views, in at most `max_bytes`; the least recently used go first.
@@ -53,9 +56,9 @@ class FeatureCache:
             before = self._rows.get(key, self._none)
             if len(rows) <= len(before) or not self.on:
                 return
+            self._bytes += rows.nbytes - before.nbytes + (0 if key in self._rows else ENTRY)
             self._rows[key] = rows.copy()
             self._rows.move_to_end(key)
-            self._bytes += rows.nbytes - before.nbytes
             while self._bytes > self._max_bytes and self._rows:
                 _, oldest = self._rows.popitem(last=False)
-                self._bytes -= oldest.nbytes
+                self._bytes -= oldest.nbytes + ENTRY

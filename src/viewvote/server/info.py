@@ -8,7 +8,7 @@ from ..labels.templates import template_sets
 from ..methods import VotingMethod, method_entry
 from ..methods.settings import build_method, settings_of
 from ..stopping.options import ADAPTIVE, ALL, AUTO
-from .options import Options, served_methods
+from .options import Options, served_methods, served_settings
 from .page_files import photo_files
 from .service import Service
 from .settings import Settings
@@ -47,6 +47,7 @@ def _method(name: str, summary: str) -> dict[str, Any]:
         "summary": summary,
         "adaptive": isinstance(method, VotingMethod),
         "keep": "keep" in settings_of(name),
+        "settings": list(served_settings(name)),
         "default_keep": method_entry(name).keep,
         "teacher": method.asks_teacher,
     }

@@ -68,8 +68,11 @@ class Job:
         """The views to encode next."""
         return range(0) if self._task is None else self._task.wanted
 
-    def prepare(self, features: FeatureCache) -> None:
-        """Decode the image and draw the first views; answer at once as far as their features are known."""
+    def prepare(self, features: FeatureCache) -> bool:
+        """Decode the image and draw the first views; answer at once as far as their features are known.
+
+        Returns whether views are wanted.
+        """
         self.waited = perf_counter() - self.submitted
         try:
             self._start(features)
@@ -77,6 +80,7 @@ class Job:
             self.finish(error)
         except Exception as error:  # noqa: BLE001 - an image must not stop the others
             self.finish(_undecodable(self.upload, error))
+        return self._outcome is None
 
     def views(self, start: int, end: int) -> UInt8:
         """The pixels of the wanted views; blank ones where they cannot be drawn, for then the job has ended."""

@@ -53,7 +53,7 @@ class ClassifyAnswer(Answer):
 
 
 class SourceView(Answer):
-    """What the whole photo says by itself."""
+    """What the source view, the model's own frame of the photo, says by itself."""
 
     label: str
     probability: float

@@ -4,14 +4,19 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from ..errors import UsageError
-from ..methods import METHODS, method_entry
+from ..methods import METHODS, Method, VotingMethod, method_entry
+from ..methods.settings import build_method, settings_of
 from ..registry import unknown_name
 from .settings import Limits
 
 WHOLE = 2**63 - 1
+MOST_SETTINGS = 10
+
+Word = Annotated[str, StringConstraints(max_length=40)]
+SettingValue = bool | int | Annotated[float, Field(allow_inf_nan=False)] | Word
 
 
 class Options(BaseModel):
@@ -30,6 +35,9 @@ class Options(BaseModel):
     )
     keep: float | None = Field(default=None, gt=0, le=1, description="Share of most confident views that decide.")
     method: str | None = Field(default=None, description="A training-free method; /info lists them.")
+    settings: dict[Word, SettingValue] | None = Field(
+        default=None, max_length=MOST_SETTINGS, description="Hyper-parameters of the method; /info lists them."
+    )
     augment: Literal["crops", "augmix"] = Field(default="crops", description="Kind of views.")
     teacher: bool | str | None = Field(default=None, description="Whether the loaded teacher votes, or its id.")
     none: bool = Field(default=False, description="Also answer 'none of these' where no label is shown.")
@@ -44,6 +52,7 @@ class Options(BaseModel):
 LISTS = frozenset(["labels", "templates"])
 NUMBERS = frozenset(["views", "disagreement", "keep", "abstain_below", "seed", "top", "timeout"])
 TRUTHS = frozenset(["trace", "teacher", "none", "multi_label"])
+OBJECTS = frozenset(["settings"])
 
 
 def read_options(values: Mapping[str, Any], limits: Limits) -> Options:
@@ -90,6 +99,8 @@ def _list(name: str, text: str) -> list[str]:
 def _scalar(name: str, text: str) -> Any:
     if name in TRUTHS and text.lower() in ("true", "false"):
         return text.lower() == "true"
+    if name in OBJECTS:
+        return _object(name, text)
     if name in NUMBERS:
         for kind in (int, float):
             try:
@@ -97,6 +108,13 @@ def _scalar(name: str, text: str) -> Any:
             except ValueError:
                 continue
     return text
+
+
+def _object(name: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f'option {name!r} must be a JSON object, e.g. {{"tie": "first"}}: {error}.') from error
 
 
 def _first_mistake(error: ValidationError) -> str:
@@ -132,6 +150,28 @@ def served_methods() -> dict[str, str]:
         if entry.extra is None and not entry.streams:
             served[name] = entry.summary
     return served
+
+
+def served_settings(name: str) -> tuple[str, ...]:
+    """The hyper-parameters of a method that a request may choose, besides `keep`, which is an option.
+
+    They are those of votes, which check their values and cost the same with any. MTA's iterations, for one, could keep
+    the service busy.
+    """
+    if not isinstance(build_method(name, {}), VotingMethod):
+        return ()
+    return tuple(setting for setting in settings_of(name) if setting != "keep")
+
+
+def asked_method(name: str, options: Options) -> str | Method:
+    """The method with the hyper-parameters that a request asks for; its name where it asks for none."""
+    name, settings = checked_method_name(name), dict(options.settings or {})
+    if not settings:
+        return name
+    for setting in settings:
+        if setting not in served_settings(name):
+            raise unknown_name(f"setting of method {name!r}", setting, served_settings(name) or ["none"])
+    return build_method(name, settings if options.keep is None else {**settings, "keep": options.keep})
 
 
 def checked_method_name(name: str) -> str:

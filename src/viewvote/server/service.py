@@ -9,19 +9,22 @@ from typing import Any
 
 import numpy as np
 
+from ..classify.calibration import read_calibration
 from ..classify.classifier import Classifier
 from ..classify.gather import checked_context
 from ..context.file import read_context
 from ..encoders import Encoder, load_encoder
 from ..errors import UsageError
 from ..images.photo import ImageLimits
-from ..methods import TrainingFreeMethod
+from ..methods import Method, TrainingFreeMethod
 from ..methods.settings import build_method
+from ..probability import ProbabilityFit
 from ..stopping.options import asked_views
 from .engine import Engine
 from .features import FeatureCache
 from .heads import HeadCache, HeadUnknownError
-from .options import Options, checked_method_name
+from .lanes import lanes_for
+from .options import Options, asked_method, checked_method_name
 from .settings import Settings
 
 
@@ -30,14 +33,22 @@ class Service:
 
     def __init__(self, settings: Settings, *, encoder: Encoder | None = None, teacher: Encoder | None = None) -> None:
         self.settings = settings
-        self.encoder = load_encoder(settings.model) if encoder is None else encoder
+        self.encoder = load_encoder(settings.model, settings.load_options) if encoder is None else encoder
         self.teacher = teacher
         if teacher is None and settings.teacher is not None:
-            self.teacher = load_encoder(settings.teacher)
+            self.teacher = load_encoder(settings.teacher, settings.load_options)
         self.context = None if settings.context is None else read_context(Path(settings.context))
+        self.calibration = None if settings.calibration is None else read_calibration(Path(settings.calibration))
+        self._check_calibration()
         self.heads = HeadCache(max_bytes=settings.head_bytes, max_texts=settings.limits.texts)
         self.features = FeatureCache(self.encoder, max_bytes=settings.feature_bytes)
-        self.engine = Engine(self.encoder, self.features, max_queue=settings.max_queue, max_views=settings.limits.views)
+        self.engine = Engine(
+            self.encoder,
+            self.features,
+            max_queue=settings.max_queue,
+            max_views=settings.limits.views,
+            lanes=lanes_for(self.encoder, self.teacher),
+        )
         self.pictures = ThreadPoolExecutor(1, thread_name_prefix="viewvote-pictures")
         self._texts = ThreadPoolExecutor(1, thread_name_prefix="viewvote-texts")
         self._image_limits = ImageLimits(max_bytes=settings.limits.bytes, max_pixels=settings.limits.pixels)
@@ -71,6 +82,24 @@ class Service:
             return classifier
         return classifier.in_context(context) if isinstance(classifier.method, TrainingFreeMethod) else classifier
 
+    def _check_calibration(self) -> None:
+        """Raise UsageError unless the calibration is of a model that votes here and of a method that is served."""
+        found, voters = self.calibration, [each.model_id for each in (self.encoder, self.teacher) if each is not None]
+        if found is None:
+            return
+        checked_method_name(found.method)
+        if found.model not in voters:
+            raise UsageError(
+                f"{self.settings.calibration} was fitted for the model {found.model!r}, and this service has "
+                f"{' and '.join(map(repr, voters))}; run `viewvote calibrate` on records of this one."
+            )
+
+    def _fit_for(self, method: str | Method, teacher: Encoder | None) -> ProbabilityFit | None:
+        """The calibration's numbers where they are of the request's method and of the model that votes."""
+        found, name = self.calibration, method if isinstance(method, str) else method.name
+        voter = self.encoder if teacher is None else teacher
+        return found.fit if found is not None and (found.method, found.model) == (name, voter.model_id) else None
+
     def _warm_up(self) -> None:
         """Check the defaults, encode the default labels, and run the model once."""
         defaults = self._arguments(Options(labels=list(self.settings.labels or ("anything",))))
@@ -85,20 +114,22 @@ class Service:
     def _arguments(self, options: Options) -> dict[str, Any]:
         """A Classifier's arguments, checked as far as only a service can."""
         settings = self.settings
-        method = checked_method_name(settings.method if options.method is None else options.method)
+        method = asked_method(settings.method if options.method is None else options.method, options)
         labels: Sequence[str] | None = settings.labels if options.labels is None else options.labels
         if labels is None:
             raise UsageError('give the labels to choose from, e.g. "labels": ["cat", "dog"]; this service has none.')
         views = settings.views if options.views is None else options.views
+        teacher = self._teacher_for(options, method)
         n_views, stop = asked_views(views, stop=options.stop, disagreement=options.disagreement)
         return {
             "labels": labels,
             "method": method,
             "n_views": n_views,
             "stop": stop,
-            "keep": options.keep,
+            "keep": options.keep if isinstance(method, str) else None,  # else the method has it
             "templates": settings.templates if options.templates is None else options.templates,
-            "teacher": self._teacher_for(options, method),
+            "teacher": teacher,
+            "calibration": self._fit_for(method, teacher),
             "abstain_below": options.abstain_below,
             "none_of_these": options.none,
             "multi_label": options.multi_label,
@@ -107,11 +138,12 @@ class Service:
             "limits": self._image_limits,
         }
 
-    def _teacher_for(self, options: Options, method: str) -> Encoder | None:
+    def _teacher_for(self, options: Options, method: str | Method) -> Encoder | None:
         """The teacher that votes: by default the loaded one, if the method asks any."""
         asked = options.teacher
         if asked is None:
-            return self.teacher if build_method(method, {}).asks_teacher else None
+            built = build_method(method, {}) if isinstance(method, str) else method
+            return self.teacher if built.asks_teacher else None
         if asked is False:
             return None
         if self.teacher is None or asked not in (True, self.teacher.model_id):

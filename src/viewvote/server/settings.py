@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from ipaddress import ip_address
 from typing import Any
 
+from ..encoders.base import Dtype, LoadOptions, Precision, Runtime
 from ..errors import UsageError
 
 LOOPBACK_NAMES = frozenset(["localhost", "127.0.0.1", "::1"])
@@ -40,6 +41,8 @@ class Settings:
     """How a service is set up; `labels`, `method`, `views` and `templates` are for requests that bring none.
 
     context        a file of `viewvote context`: requests with its labels and templates are answered with it
+    calibration    a file of `viewvote calibrate`, for requests of its method; others get what the model ships with
+    device, dtype, runtime, precision  how the models are loaded (`LoadOptions`)
     max_queue      images accepted and not yet answered
     timeout        seconds from a request's admission to its answer
     body_seconds   seconds within which the body of a request must arrive
@@ -54,6 +57,11 @@ class Settings:
     views: int | str = "auto"
     templates: str | None = None
     context: str | None = None
+    calibration: str | None = None
+    device: str = "auto"
+    dtype: Dtype = "fp32"
+    runtime: Runtime = "auto"
+    precision: Precision = "auto"
     host: str = "127.0.0.1"
     port: int = 8008
     api_keys: tuple[str, ...] = field(default=(), repr=False)
@@ -77,6 +85,11 @@ class Settings:
             )
         if self.timeout <= 0 or self.body_seconds <= 0:
             raise UsageError(f"--timeout must be above 0 seconds; got {min(self.timeout, self.body_seconds)}.")
+
+    @property
+    def load_options(self) -> LoadOptions:
+        """How the models are loaded."""
+        return LoadOptions(device=self.device, dtype=self.dtype, runtime=self.runtime, precision=self.precision)
 
     def to_json(self) -> str:
         """The settings as text; `from_json` reads them again in another process."""

@@ -171,19 +171,26 @@ def _work(spec: RunSpec, pipe: Connection) -> None:
             (item,) = job.samples.items(range(at, at + 1))
             times = classifier(Keyed(item.image, item.key, job.dataset.name)).timings
             pipe.send((times["encode"] + times["decide"], times["total"]))
-        pipe.send((peak_memory_mb(), _device_mb()))
+        pipe.send((peak_memory_mb(), device_mb(sys.modules.get("torch"))))
     except EOFError:
         return
     except Exception as error:  # noqa: BLE001 - the other process raises it
         pipe.send(f"{spec.method}: {error}")
 
 
-def _device_mb() -> float | None:
-    """The most memory that torch held on a GPU, where it used one."""
-    torch = sys.modules.get("torch")
-    if torch is None or not torch.cuda.is_available():
+def device_mb(torch: Any) -> float | None:
+    """The most memory that torch held on GPUs, on all together, weights included; None without torch or a GPU.
+
+    CUDA's and ROCm's devices keep count of their peak. Apple's does not: what its driver holds now stands in.
+    """
+    if torch is None:
         return None
-    return float(torch.cuda.max_memory_allocated() / 1e6)
+    if torch.cuda.is_available():
+        peaks = [torch.cuda.max_memory_allocated(device) for device in range(torch.cuda.device_count())]
+        return float(sum(peaks) / 1e6) or None  # 0: the models are on the CPU
+    if torch.backends.mps.is_available():
+        return float(torch.mps.driver_allocated_memory() / 1e6) or None
+    return None
 
 
 def _draw(figure: Any, rows: Sequence[dict[str, Any]]) -> None:

@@ -45,6 +45,7 @@ class OnnxEncoder(BaseEncoder):
 
     block_views = 1
     linear_cost = True
+    concurrent = True
 
     def __init__(self, files: PackFiles, *, model_id: str, options: LoadOptions) -> None:
         self.files = files
