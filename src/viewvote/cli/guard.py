@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import ParamSpec
 
-from ..errors import ViewvoteError
+from ..errors import ViewvoteError, brief
 
 P = ParamSpec("P")
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -55,7 +55,7 @@ def exit_code_of(error: BaseException) -> int:
         return 1
     if os.environ.get("VIEWVOTE_DEBUG"):
         traceback.print_exception(error)
-    complain(f"unexpected {type(error).__name__}: {error}. Set VIEWVOTE_DEBUG=1 to see where.")
+    complain(f"unexpected {type(error).__name__}: {brief(str(error))}. Set VIEWVOTE_DEBUG=1 to see where.")
     return 1
 
 

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from PIL import Image
 
 from ..errors import UnreadableImageError
-from .rgb import BROKEN
+from .rgb import BROKEN_EXIF
 
 HEIF = "HEIF"
 _HEIC_BRANDS = frozenset([b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevm", b"hevs", b"hevx"])
@@ -117,7 +117,7 @@ def preview_of(data: bytes, name: str) -> bytes:
     try:
         with rawpy.imread(io.BytesIO(data)) as raw:
             preview, flip = raw.extract_thumb(), raw.sizes.flip
-    except (rawpy.LibRawError, *BROKEN) as error:
+    except (rawpy.LibRawError, *BROKEN_EXIF) as error:
         reason = error.args[0] if error.args else type(error).__name__
         text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
         raise UnreadableImageError(f"cannot decode {name}: no preview in this raw photograph ({text}).") from error
