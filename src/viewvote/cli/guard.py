@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import ParamSpec
 
 from ..errors import ViewvoteError, brief
+from .interrupts import interrupt_is_reported
 
 P = ParamSpec("P")
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -45,6 +46,7 @@ def exit_code_of(error: BaseException) -> int:
         return error.exit_code
     if isinstance(error, KeyboardInterrupt):
         complain("interrupted.")
+        interrupt_is_reported()
         return 130
     if isinstance(error, BrokenPipeError):  # the reader went away (`| head`): nothing to report
         _forget_stdout()

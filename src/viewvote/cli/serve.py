@@ -10,6 +10,7 @@ import typer
 from ..errors import MissingExtraError, UsageError
 from .completion import offer_methods, offer_models, offer_templates
 from .guard import guarded
+from .interrupts import leave_interrupts_alone
 from .values import read_labels, read_views
 
 NEEDED = ("fastapi", "uvicorn", "python_multipart", "prometheus_client")
@@ -87,6 +88,7 @@ def serve(
         feature_bytes=feature_cache,
         limits=limits,
     )
+    leave_interrupts_alone()  # the service answers what it accepted, and then ends
     run(settings, workers=workers, verbose=not quiet)
     return 0
 
