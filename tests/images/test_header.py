@@ -155,3 +155,9 @@ def test_first_frames_of_other_formats(fmt):
     out = io.BytesIO()
     frames[0].save(out, fmt, save_all=True, append_images=frames[1:])
     assert np.array_equal(pixels(out.getvalue())[0, 0], [255, 0, 0])
+
+
+def test_floats_of_a_file_that_are_no_grey_levels_are_that_files_error():
+    data = encode(Image.fromarray(np.array([[0.5, 7.0]], dtype=np.float32)), "TIFF")
+    with pytest.raises(UnreadableImageError, match=r"cannot decode \d+ bytes: a float image must lie in \[0, 1\]"):
+        open_photo(data).full()

@@ -92,6 +92,9 @@ class ClassifyOptions:
             rich_help_panel=opt.MODEL,
         ),
     ] = None
+    decode_memory: Annotated[
+        int, typer.Option(min=1, metavar="BYTES", help="Memory for decoding images.", rich_help_panel=opt.MODEL)
+    ] = 1_000_000_000
     method: opt.MethodOption[str] = "auto"
     settings: opt.SettingsOption = None
     views: opt.ViewsOption[str] = "auto"

@@ -52,6 +52,7 @@ def serve(
     timeout: Annotated[float, typer.Option(help="Seconds until an accepted request is given up.")] = 30.0,
     max_bytes: Annotated[int, typer.Option(help="Bytes of a request.")] = 32_000_000,
     max_pixels: Annotated[int, typer.Option(help="Pixels of an image.")] = 40_000_000,
+    decode_memory: Annotated[int, typer.Option(help="Bytes of memory for decoding images.")] = 1_000_000_000,
     max_images: Annotated[int, typer.Option(help="Images of a request.")] = 32,
     max_labels: Annotated[int, typer.Option(help="Labels of a request.")] = 1000,
     max_views: Annotated[int, typer.Option(help="Views of an image.")] = 64,
@@ -71,7 +72,14 @@ def serve(
     n_views = read_views(views)
     if isinstance(n_views, int) and n_views > max_views:
         raise UsageError(f"--views {n_views} is more than --max-views {max_views}.")
-    limits = Limits(bytes=max_bytes, pixels=max_pixels, images=max_images, labels=max_labels, views=max_views)
+    limits = Limits(
+        bytes=max_bytes,
+        pixels=max_pixels,
+        decode_memory=decode_memory,
+        images=max_images,
+        labels=max_labels,
+        views=max_views,
+    )
     settings = Settings(
         model=model,
         teacher=teacher,

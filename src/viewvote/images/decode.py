@@ -1,8 +1,10 @@
 """Encoded bytes to one upright RGB image, at reduced scale where that loses nothing visible."""
 
+import io
+
 from PIL import Image
 
-from ..errors import UnreadableImageError
+from ..errors import UnreadableImageError, UsageError
 from .failures import image_errors, shown
 from .header import Header, opened, pillow_obeys
 from .limits import ImageLimits
@@ -13,7 +15,7 @@ _LARGE = 50_000_000  # pixels; what Pillow may refuse or warn of is larger
 
 def decode(data: bytes, name: str, header: Header, *, factor: int, limits: ImageLimits) -> Image.Image:
     """Upright RGB reduced `factor` times: inside the JPEG decoder where possible, by averaging otherwise."""
-    with image_errors(name), opened(data, name, limits) as image:
+    with image_errors(name), opened(io.BytesIO(data), name, limits) as image:
         done = _draft(image, factor)
         orientation: int | None = header.orientation
         if image.format == "TIFF":  # Pillow turns it by itself while loading, and looks at its size once more
@@ -21,7 +23,10 @@ def decode(data: bytes, name: str, header: Header, *, factor: int, limits: Image
             if image.width * image.height > _LARGE:
                 with pillow_obeys(limits):
                     image.load()
-        rgb = to_rgb(image, orientation=orientation, factor=factor // done)
+        try:
+            rgb = to_rgb(image, orientation=orientation, factor=factor // done)
+        except UsageError as error:  # pixels of a file, not an argument of the caller's
+            raise UnreadableImageError(f"cannot decode {shown(name)}: {error}") from error
     width, height = header.upright
     if rgb.size != (-(-width // factor), -(-height // factor)):
         raise UnreadableImageError(f"cannot decode {shown(name)}: its pixels have another size than its header says.")

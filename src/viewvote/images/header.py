@@ -87,7 +87,7 @@ def read_header(data: bytes, name: str, limits: ImageLimits) -> Header:
         raise too_large(name, f"more than {limits.max_scans} scans", f"{limits.max_scans} scans")
     if data.startswith(b"RIFF") and (canvas := webp_canvas(data)) is not None:
         check_size(canvas, name, limits)
-    with image_errors(name), opened(data, name, limits) as image:
+    with image_errors(name), opened(_Metered(data), name, limits) as image:
         check_size(image.size, name, limits)
         _check_decoder(image, data, name)
         orientation = _orientation(image, data, name)
@@ -108,11 +108,11 @@ def read_header(data: bytes, name: str, limits: ImageLimits) -> Header:
 
 
 @contextmanager
-def opened(data: bytes, name: str, limits: ImageLimits) -> Iterator[Image.Image]:
-    """The image, opened by Pillow as one of `FORMATS`."""
+def opened(file: io.BytesIO, name: str, limits: ImageLimits) -> Iterator[Image.Image]:
+    """The encoded image, opened by Pillow as one of `FORMATS`."""
     try:
         with pillow_obeys(limits):
-            image = Image.open(_Metered(data), formats=FORMATS)
+            image = Image.open(file, formats=FORMATS)
     except Image.DecompressionBombError as error:
         raise too_large(name, f"more than {limits.max_pixels:,} pixels", f"{limits.max_pixels:,} pixels") from error
     with image:

@@ -13,13 +13,14 @@ MOST_SEGMENTS = 10_000
 _NEXT_MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")  # in entropy-coded data: FF00 is a byte, FFD0 to FFD7 restarts
 _START_OF_SCAN = b"\xff\xda"
 _ALONE = frozenset([0x00, 0x01, *range(0xD0, 0xD9)])  # markers without a length
+_SEQUENTIAL = frozenset([0xC0, 0xC1, 0xC9])
 _PIXELS = frozenset([b"IDAT", b"fdAT"])
 _TELLS_TURN = frozenset([b"eXIf", b"tEXt", b"zTXt", b"iTXt"])
 
 
 def count_scans(data: bytes, name: str, *, most: int) -> int:
     """How many scans a JPEG has, counted no further than one more than `most`; where it is damaged, at most so many."""
-    at, scans = 2, 0
+    at, scans, components = 2, 0, 0
     for _ in range(MOST_SEGMENTS):
         at = data.find(b"\xff", at)
         if at < 0 or at + 4 > len(data):
@@ -33,8 +34,12 @@ def count_scans(data: bytes, name: str, *, most: int) -> int:
             return scans
         else:
             after = at + 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+            if marker in _SEQUENTIAL:
+                components = data[at + 9] if after <= len(data) else 0
             if marker == 0xDA:
                 scans += 1
+                if data[at + 4 : at + 5] == bytes([components]):  # all of them at once: there is nothing left to scan
+                    return scans
                 if scans > most or data.find(_START_OF_SCAN, after) < 0:
                     return scans
                 found = _NEXT_MARKER.search(data, after)

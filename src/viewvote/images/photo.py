@@ -49,6 +49,8 @@ def image_endings() -> frozenset[str]:
     return EXTENSIONS | endings_of_extras()
 
 
+_DEFAULT = ImageLimits()
+
 
 class Photo:
     """An upright RGB image that is decoded once, no finer than its views need.
@@ -111,7 +113,7 @@ class Photo:
 
 def open_photo(source: ImageSource | Photo, *, limits: ImageLimits | None = None) -> Photo:
     """The photo behind a path, bytes, a file object, a PIL image or an array; encoded sources are only peeked at."""
-    limits = limits or ImageLimits()
+    limits = limits or _DEFAULT
     if isinstance(source, Photo):
         check_size(source.size, source.name, limits)
         return source
@@ -141,7 +143,7 @@ def open_photo(source: ImageSource | Photo, *, limits: ImageLimits | None = None
 
 def pinned(source: ImageSource | Photo, *, limits: ImageLimits | None = None) -> ImageSource | Photo:
     """The image as it is now, whatever its owner then refills, changes or closes; paths and bytes stay unread."""
-    limits = limits or ImageLimits()
+    limits = limits or _DEFAULT
     with image_errors(name_of(source), doing="read"):
         if isinstance(source, (bytearray, memoryview)):
             return read_encoded(source, limits)
