@@ -97,7 +97,11 @@ def classifier_of(asked: ClassifyOptions) -> Classifier:
         calibration=asked.calibration,
         seed=asked.seed,
         text_head=asked.text_head,
-        limits=replace(read_limits(asked.max_pixels, asked.max_bytes), decode_memory=asked.decode_memory),
+        limits=replace(
+            read_limits(asked.max_pixels, asked.max_bytes),
+            decode_memory=asked.decode_memory,
+            decode_seconds=asked.decode_seconds,
+        ),
         options=LoadOptions(device=asked.device, dtype=asked.dtype, runtime=asked.runtime, precision=asked.precision),
     )
 

@@ -31,9 +31,12 @@ _STARTS = (
     b"\xff\x4f\xff\x51", b"\x00\x00\x00\x0cjP  \r\n\x87\n", b"\x00\x00\x01\x00",  # JPEG 2000, ICO
 )  # fmt: skip
 _PYTHON_DECODERS = {"bmp_rle": "run-length encoded", "ppm_plain": "written as text", "ppm": "not of 8 or 16 full bits"}
+_JPEG = ("JPEG", "MPO")  # the latter are several in a file; the first one counts
 _BYTES = {"1": 1, "L": 1, "P": 1, "I;16": 2, "I;16B": 2, "I;16L": 2, "I;16N": 2}  # of a pixel; 4 in all other modes
-_CODEC_BYTES = {"WEBP": 16, "AVIF": 16, "JPEG2000": 32, "ICO": 12, "TIFF": 8}
-"""What a decoder holds for each pixel beside the decoded ones: canvases, planes of integers, a strip of any height."""
+_CODEC_BYTES = {"WEBP": 16, "AVIF": 16, "JPEG2000": 24, "ICO": 12}
+"""What a decoder holds for each pixel beside the decoded ones: canvases, planes of integers."""
+
+_ROWS_PER_STRIP, _TILE_WIDTH, _TILE_LENGTH = 278, 322, 323  # tags of a TIFF
 
 LONG_PIXELS = 25_000_000
 """More may take seconds to decode: then in a process that can be stopped. Of a JPEG, ten times as many in all scans."""
@@ -68,7 +71,7 @@ class Header:
         """About what it takes at most to decode the image reduced `factor` times."""
         pixels = self.size[0] * self.size[1]
         reduced = (-(-self.size[0] // factor)) * (-(-self.size[1] // factor))
-        by_decoder = self.format == "JPEG"
+        by_decoder = self.format in _JPEG
         stored = _BYTES.get(self.mode, 4) * (reduced if by_decoder else pixels)
         if self.plain and self.orientation == 1 and (by_decoder or factor == 1):
             return self.held + stored
@@ -197,16 +200,26 @@ def _check_decoder(image: Image.Image, data: bytes, name: str) -> None:
 
 def _held(image: Image.Image, scans: int) -> int:
     width, height = image.size
-    if image.format == "JPEG" and (scans > 1 or "progressive" in image.info):
+    if image.format in _JPEG and (scans > 1 or "progressive" in image.info):
         layers: Any = getattr(image, "layer", ())
         across, down = max((one[1] for one in layers), default=1), max((one[2] for one in layers), default=1)
         return sum(2 * width * one[1] // across * height * one[2] // down for one in layers)  # coefficients of 16 bits
+    if image.format == "TIFF":
+        tags: Any = getattr(image, "tag_v2", {})
+        strip = width * min(height, _number(tags.get(_ROWS_PER_STRIP), height))
+        tile = _number(tags.get(_TILE_WIDTH), 0) * _number(tags.get(_TILE_LENGTH), 0)
+        turning = 4 * width * height if tags.get(ORIENTATION, 1) != 1 else 0
+        return 8 * (tile or strip) + turning
     return _CODEC_BYTES.get(str(image.format), 0) * width * height
+
+
+def _number(value: object, default: int) -> int:
+    return value if isinstance(value, int) and value > 0 else default
 
 
 def _takes_long(image: Image.Image, scans: int, data: bytes) -> bool:
     pixels = image.width * image.height
-    if image.format == "JPEG":
+    if image.format in _JPEG:
         return pixels * scans > 10 * LONG_PIXELS
     if image.format == "WEBP" and (getattr(image, "is_animated", False) or b"VP8L" in data[:64]):
         return pixels > LONG_PIXELS or len(data) > LONG_LOSSLESS

@@ -37,7 +37,10 @@ class Service:
         self._texts = ThreadPoolExecutor(1, thread_name_prefix="viewvote-texts")
         limits = settings.limits
         self._image_limits = ImageLimits(
-            max_bytes=limits.bytes, max_pixels=limits.pixels, decode_memory=limits.decode_memory
+            max_bytes=limits.bytes,
+            max_pixels=limits.pixels,
+            decode_memory=limits.decode_memory,
+            decode_seconds=limits.decode_seconds,
         )
         self._warm_up()
 
