@@ -17,7 +17,8 @@ from .. import errors
 from ..errors import UnreadableImageError, ViewvoteError
 from .decode import decode
 from .failures import shown
-from .header import Header, must_be_read_apart, read_header
+from .formats import must_be_read_apart
+from .header import Header, read_header
 from .limits import ImageLimits
 
 MOST_IDLE = 2

@@ -6,7 +6,8 @@ from PIL import Image
 
 from ..errors import UnreadableImageError, UsageError
 from .failures import image_errors, shown
-from .header import Header, opened, pillow_obeys
+from .formats import opened, pillow_obeys
+from .header import Header
 from .limits import ImageLimits
 from .rgb import to_rgb
 

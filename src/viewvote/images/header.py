@@ -1,35 +1,18 @@
 """What is known of an encoded image before it is decoded: kind, size, how it is turned, and what it will cost."""
 
 import io
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
-from threading import Lock
 from typing import Any
 
 from PIL import Image
 
 from ..errors import ImageTooLargeError, UnreadableImageError
 from .failures import image_errors, shown, too_large
+from .formats import APART, HERE, Metered, opened
 from .limits import ImageLimits
 from .markers import count_scans, png_is_said_to_be_turned, png_without_pixels, webp_canvas
 from .rgb import ORIENTATION, STRIP_BYTES, SWAPPED, is_plain, orientation_of
 
-HERE = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "PPM", "TGA")
-"""Formats whose decoders take time and memory in proportion to their pixels."""
-
-APART = ("TIFF", "JPEG2000", "ICO", "AVIF")
-"""Formats that can ask for any amount of work in a few bytes: always opened in a process that can be stopped."""
-
-FORMATS = (*HERE, *(APART if find_spec("PIL.AvifImagePlugin") else APART[:-1]))
-"""What is decoded. Pillow knows more, some by running other programs (EPS): those stay shut."""
-
-_STARTS = (
-    b"II\x2a\x00", b"MM\x00\x2a", b"MM\x2a\x00", b"II\x00\x2a", b"II\x2b\x00", b"MM\x00\x2b",  # TIFF
-    b"\xff\x4f\xff\x51", b"\x00\x00\x00\x0cjP  \r\n\x87\n", b"\x00\x00\x01\x00",  # JPEG 2000, ICO
-)  # fmt: skip
 _PYTHON_DECODERS = {"bmp_rle": "run-length encoded", "ppm_plain": "written as text", "ppm": "not of 8 or 16 full bits"}
 _JPEG = ("JPEG", "MPO")  # the latter are several in a file; the first one counts
 _BYTES = {"1": 1, "L": 1, "P": 1, "I;16": 2, "I;16B": 2, "I;16L": 2, "I;16N": 2}  # of a pixel; 4 in all other modes
@@ -44,8 +27,6 @@ LONG_PIXELS = 25_000_000
 LONG_LOSSLESS = 1_000_000
 """Bytes of a lossless WebP whose tables may take a thousand times as many."""
 
-_open_lock = Lock()
-
 
 @dataclass(frozen=True)
 class Header:
@@ -54,6 +35,7 @@ class Header:
     size         (width, height) as stored
     orientation  the EXIF orientation that is undone after decoding
     upright      (width, height) once it is
+    plain        whether its pixels are RGB as they are
     held         bytes that the decoder needs at full size beside the pixels it returns
     apart        whether it is decoded in a process that can be stopped
     """
@@ -78,11 +60,6 @@ class Header:
         return self.held + stored + 4 * reduced + STRIP_BYTES
 
 
-def must_be_read_apart(data: bytes) -> bool:
-    """Whether even the header is to be read in a process that can be stopped."""
-    return data.startswith(_STARTS) or data[4:8] == b"ftyp"
-
-
 def read_header(data: bytes, name: str, limits: ImageLimits) -> Header:
     """The header of an encoded image within the limits; nothing of its pixels is decoded."""
     scans = count_scans(data, name, most=limits.max_scans) if data.startswith(b"\xff\xd8\xff") else 1
@@ -90,10 +67,10 @@ def read_header(data: bytes, name: str, limits: ImageLimits) -> Header:
         raise too_large(name, f"more than {limits.max_scans} scans", f"{limits.max_scans} scans")
     if data.startswith(b"RIFF") and (canvas := webp_canvas(data)) is not None:
         check_size(canvas, name, limits)
-    with image_errors(name), opened(_Metered(data), name, limits) as image:
+    with image_errors(name), opened(Metered(data), name, limits) as image:
         check_size(image.size, name, limits)
         _check_decoder(image, data, name)
-        orientation = _orientation(image, data, name)
+        orientation = _orientation(image, data, name, limits)
         turned = orientation in SWAPPED
         # A TIFF that is turned by its own tag already reports its upright size.
         if image.format == "TIFF" and ORIENTATION in getattr(image, "tag_v2", ()):
@@ -108,36 +85,6 @@ def read_header(data: bytes, name: str, limits: ImageLimits) -> Header:
             held=_held(image, scans),
             apart=_takes_long(image, scans, data),
         )
-
-
-@contextmanager
-def opened(file: io.BytesIO, name: str, limits: ImageLimits) -> Iterator[Image.Image]:
-    """The encoded image, opened by Pillow as one of `FORMATS`."""
-    try:
-        with pillow_obeys(limits):
-            image = Image.open(file, formats=FORMATS)
-    except Image.DecompressionBombError as error:
-        raise too_large(name, f"more than {limits.max_pixels:,} pixels", f"{limits.max_pixels:,} pixels") from error
-    with image:
-        yield image
-
-
-@contextmanager
-def pillow_obeys(limits: ImageLimits) -> Iterator[None]:
-    """While it lasts, Pillow refuses nothing within `limits` and warns of no size.
-
-    Its own limit is a global, hence one thread at a time. It is raised and never lowered or lifted: other threads may
-    be opening images of their own, and images inside of images (ICO) are checked by Pillow alone.
-    """
-    with _open_lock, warnings.catch_warnings():
-        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-        before = Image.MAX_IMAGE_PIXELS
-        if before is not None:
-            Image.MAX_IMAGE_PIXELS = max(before, -(-limits.max_pixels // 2))  # Pillow refuses twice as many
-        try:
-            yield
-        finally:
-            Image.MAX_IMAGE_PIXELS = before
 
 
 def check_size(size: tuple[int, int], name: str, limits: ImageLimits) -> None:
@@ -160,29 +107,12 @@ def check_memory(wanted: int, header: Header, name: str, limits: ImageLimits) ->
         )
 
 
-class _Metered(io.BytesIO):
-    """Encoded bytes that are not read in too small pieces: Pillow reads headers in Python, a few bytes at a time.
-
-    A file of a hundred megabytes can have so many empty blocks that going through them takes minutes.
-    """
-
-    def __init__(self, data: bytes) -> None:
-        super().__init__(data)
-        self._left = 100_000 + len(data) // 64
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        self._left -= 1
-        if self._left < 0:
-            raise OSError("it is in too many small pieces")
-        return super().read(size)
-
-
-def _orientation(image: Image.Image, data: bytes, name: str) -> int:
+def _orientation(image: Image.Image, data: bytes, name: str, limits: ImageLimits) -> int:
     if image.format != "PNG":
         return orientation_of(image)
     if not png_is_said_to_be_turned(data, name):
         return 1
-    with Image.open(io.BytesIO(png_without_pixels(data, name)), formats=("PNG",)) as head:
+    with opened(io.BytesIO(png_without_pixels(data, name)), name, limits) as head:
         return orientation_of(head)
 
 

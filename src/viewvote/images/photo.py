@@ -14,7 +14,7 @@ from ..rng import content_key
 from .apart import header_of, level_of
 from .extras import endings_of_extras
 from .failures import image_errors
-from .header import FORMATS as FORMATS
+from .formats import FORMATS as FORMATS
 from .header import check_memory, check_size
 from .limits import ImageLimits as ImageLimits
 from .memory import MEMORY

@@ -67,12 +67,12 @@ def to_rgb(image: Image.Image, *, orientation: int | None = None, factor: int = 
         return _reduced(image, factor)
     deep = image.mode.startswith("I") and _is_deep(image)
     if image.width * image.height <= STRIP:
-        return _reduced(_converted(_turned(image, turn), deep=deep), factor)
+        return _converted(_turned(image, turn), factor, deep=deep)
     width, height = image.size[::-1] if turn in SWAPPED else image.size
     rgb = Image.new("RGB", (-(-width // factor), -(-height // factor)))
     for top, box in _strips(image.size, turn, factor):
         strip = _turned(image.crop(box), turn)
-        rgb.paste(_reduced(_converted(strip, deep=deep), factor), (0, top // factor))
+        rgb.paste(_converted(strip, factor, deep=deep), (0, top // factor))
     return rgb
 
 
@@ -99,20 +99,43 @@ def _reduced(image: Image.Image, factor: int) -> Image.Image:
     return image if factor == 1 else image.reduce(factor)
 
 
-def _converted(image: Image.Image, *, deep: bool) -> Image.Image:
+def _converted(image: Image.Image, factor: int, *, deep: bool) -> Image.Image:
+    """RGB, reduced; greyscale is reduced before it becomes three times as many values."""
     if is_plain(image):
-        return image
+        return _reduced(image, factor)
     if image.mode.startswith("I"):
         grey = np.asarray(image)
-        if deep:
-            grey = (np.clip(grey, 0, 65535).astype(np.uint32) + 128) // 257  # to the nearest: 257 is odd, so no ties
-        return Image.fromarray(np.clip(grey, 0, 255).astype(np.uint8)).convert("RGB")
-    if image.mode == "F":
-        return array_to_image(np.asarray(image)).convert("RGB")
-    if image.has_transparency_data:
-        image = image.convert("RGBA")
-        return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
-    return image.convert("RGB")
+        grey = _eight_bits(np.clip(grey, 0, 65535)) if deep else np.clip(grey, 0, 255).astype(np.uint8)
+        image = Image.fromarray(grey)
+    elif image.mode == "F":
+        image = array_to_image(np.asarray(image))
+    elif image.mode == "P" and image.has_transparency_data:
+        image = _with_opaque_palette(image)
+    elif image.has_transparency_data:
+        image = _over_white(image)
+    grey_or_rgb = image.convert("L" if image.mode in ("1", "L") else "RGB")
+    return _reduced(grey_or_rgb, factor).convert("RGB")
+
+
+def _over_white(image: Image.Image) -> Image.Image:
+    image = image.convert("RGBA")
+    return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
+
+
+def _with_opaque_palette(image: Image.Image) -> Image.Image:
+    """The image with the colours of its palette laid over white, instead of every pixel."""
+    swatch = image.crop((0, 0, 256, 1))  # it has the palette, and then a pixel of every colour
+    swatch.putdata(range(256))
+    opaque = image.copy()
+    opaque.info.pop("transparency", None)
+    opaque.putpalette(_over_white(swatch).tobytes())
+    return opaque
+
+
+def _eight_bits(deep: NDArray[Any]) -> NDArray[np.uint8]:
+    """Numbers of 16 bits divided by 257, to the nearest; a test goes through all of them."""
+    eight: NDArray[np.uint8] = ((deep.astype(np.uint32) * 255 + 32895) >> 16).astype(np.uint8)
+    return eight
 
 
 def _is_deep(image: Image.Image) -> bool:
@@ -153,7 +176,7 @@ def _to_bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
         if array.dtype == np.bool_:
             out[top : top + rows] = some * np.uint8(255)
         elif array.dtype == np.uint16:
-            out[top : top + rows] = (some.astype(np.uint32) + 128) // 257
+            out[top : top + rows] = _eight_bits(some)
         else:
             out[top : top + rows] = np.rint(some * 255)
     return out
