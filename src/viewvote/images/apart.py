@@ -97,8 +97,10 @@ class _Worker:
     def end(self) -> None:
         """Stop it, whatever it does."""
         self.process.kill()
-        with self.process:  # waits, and closes the pipes
-            pass
+        for pipe in (self.process.stdin, self.process.stdout):
+            with suppress(OSError):  # what was not sent yet cannot be
+                self._pipe(pipe).close()
+        self.process.wait()
 
     @staticmethod
     def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
@@ -170,5 +172,4 @@ def _can_start() -> bool:
 @atexit.register
 def _end_all() -> None:
     for worker in _idle.pop(os.getpid(), []):
-        with suppress(OSError):
-            worker.end()
+        worker.end()
