@@ -16,6 +16,7 @@ from PIL import Image
 from .. import errors
 from ..errors import UnreadableImageError, ViewvoteError
 from .decode import decode
+from .extras import HEIC, RAW, is_heif, is_raw, prepare_heif, preview_of
 from .failures import shown
 from .formats import must_be_read_apart
 from .header import Header, read_header
@@ -34,11 +35,21 @@ main()
 
 def header_of(data: bytes, name: str, limits: ImageLimits) -> Header:
     """`read_header`, wherever this file's is to be read."""
+    if is_heif(data) and not HEIC.installed:
+        prepare_heif(name)  # no process is needed to say what is missing
     if not must_be_read_apart(data) or not _can_start():
         return read_header(data, name, limits)
     with _worker(name, limits) as worker:
         values = worker.ask(data, name, limits)
         return header_from(values["header"])
+
+
+def encoded_of(data: bytes, name: str, limits: ImageLimits) -> bytes:
+    """`preview_of`: of a raw photograph its preview, other files as they are."""
+    if not is_raw(name) or not RAW.installed or not _can_start():
+        return preview_of(data, name)
+    with _worker(name, limits) as worker:
+        return worker.take(worker.ask(data, name, limits, preview=True)["bytes"])
 
 
 def level_of(data: bytes, name: str, header: Header, *, factor: int, limits: ImageLimits) -> Image.Image:
@@ -82,16 +93,20 @@ class _Worker:
             raise getattr(errors, answer["error"])(answer["message"])
         return answer
 
+    def take(self, count: int) -> bytes:
+        """So many bytes that follow an answer."""
+        found = self._pipe(self.process.stdout).read(count)
+        if len(found) < count:
+            raise EOFError
+        return found
+
     def take_level(self, answer: dict[str, Any]) -> Image.Image:
         """The image that follows an answer, strip by strip."""
         width, height = answer["size"]
         level = Image.new("RGB", (width, height))
         for top in range(0, height, answer["rows"]):
             rows = min(answer["rows"], height - top)
-            strip = self._pipe(self.process.stdout).read(3 * width * rows)
-            if len(strip) < 3 * width * rows:
-                raise EOFError
-            level.paste(Image.frombytes("RGB", (width, rows), strip), (0, top))
+            level.paste(Image.frombytes("RGB", (width, rows), self.take(3 * width * rows)), (0, top))
         return level
 
     def end(self) -> None:

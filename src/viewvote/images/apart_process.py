@@ -12,6 +12,7 @@ from typing import IO, Any
 from ..errors import ViewvoteError
 from .apart import header_from
 from .decode import decode
+from .extras import preview_of
 from .header import check_memory, read_header
 from .limits import ImageLimits
 from .rgb import STRIP
@@ -43,6 +44,10 @@ def main() -> None:
 
 def _answer(asked: dict[str, Any], data: bytes, limits: ImageLimits, answers: IO[bytes]) -> None:
     name = asked["name"]
+    if asked.get("preview"):
+        preview = preview_of(data, name)
+        answers.write(json.dumps({"bytes": len(preview)}).encode() + b"\n" + preview)
+        return
     if "header" not in asked:
         header = read_header(data, name, limits)
         answers.write(json.dumps({"header": vars(header)}).encode() + b"\n")

@@ -102,13 +102,18 @@ def _register_heif() -> None:
     pillow_heif.register_heif_opener(thumbnails=False)
 
 
+def is_raw(name: str) -> bool:
+    """Whether this is the name of a raw photograph."""
+    return PurePath(name).suffix.lower() in RAW.endings
+
+
 def preview_of(data: bytes, name: str) -> bytes:
     """The JPEG or bitmap that a camera put into its raw file; other files as they are.
 
     Raw files have no mark in common, so their ending tells; the developed picture would take seconds and look worse
     than the camera's own.
     """
-    if PurePath(name).suffix.lower() not in RAW.endings:
+    if not is_raw(name):
         return data
     if not RAW.installed:
         raise UnreadableImageError(f"cannot decode {name}: {RAW.advice}")

@@ -25,10 +25,15 @@ def image_errors(name: str, *, doing: str = "decode") -> Iterator[None]:
         raise UnreadableImageError(f"cannot {doing} {shown(name)}: {_reason(error)}.") from error
 
 
-def too_large(name: str, found: str, limit: str) -> ImageTooLargeError:
-    """The error of an image over a limit."""
+def too_large(name: str, found: str, limit: int, unit: str) -> ImageTooLargeError:
+    """The error of an image over the limit of `bytes`, `pixels`, pixels of a `side`, or `scans`."""
+    raised = f"in Python ImageLimits(max_{unit}=...)"
+    if unit in ("bytes", "pixels"):
+        raised = f"raise the limit with --max-{unit}, {raised}"
+    counted = "pixels" if unit == "side" else unit
+    per = " a side" if unit == "side" else ""
     return ImageTooLargeError(
-        f"{shown(name)} has {found}; the limit is {limit}. Shrink it, or pass higher ImageLimits."
+        f"{shown(name)} has {found} {counted}; the limit is {limit:,} {counted}{per}. Shrink it, or {raised}."
     )
 
 

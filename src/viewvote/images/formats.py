@@ -1,6 +1,7 @@
 """Opening encoded images: which formats, how far their headers are read, and Pillow's own limit."""
 
 import io
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from threading import Lock
 
 from PIL import Image
 
+from .extras import HEIF, is_heif, prepare_heif
 from .failures import too_large
 from .limits import ImageLimits
 
@@ -36,12 +38,20 @@ def must_be_read_apart(data: bytes) -> bool:
 
 @contextmanager
 def opened(file: io.BytesIO, name: str, limits: ImageLimits) -> Iterator[Image.Image]:
-    """The encoded image, opened by Pillow as one of `FORMATS`."""
+    """The encoded image, opened by Pillow as one of `FORMATS`, or as HEIF where that extra is installed."""
+    formats = FORMATS
+    head = file.read(1024)
+    file.seek(0)
+    if is_heif(head):
+        prepare_heif(name)
+        formats = (HEIF,)
     try:
         with pillow_obeys(limits):
-            image = Image.open(file, formats=FORMATS)
+            image = Image.open(file, formats=formats)
     except Image.DecompressionBombError as error:
-        raise too_large(name, f"more than {limits.max_pixels:,} pixels", f"{limits.max_pixels:,} pixels") from error
+        told = re.search(r"\((\d+) pixels\)", str(error))
+        found = f"{int(told[1]):,}" if told else f"more than {limits.max_pixels:,}"
+        raise too_large(name, found, limits.max_pixels, "pixels") from error
     with image:
         yield image
 

@@ -8,7 +8,7 @@ from PIL import Image
 
 from ..errors import ImageTooLargeError, UnreadableImageError
 from .failures import image_errors, shown, too_large
-from .formats import APART, HERE, Metered, opened
+from .formats import HERE, Metered, opened
 from .limits import ImageLimits
 from .markers import count_scans, png_is_said_to_be_turned, png_without_pixels, webp_canvas
 from .rgb import ORIENTATION, STRIP_BYTES, SWAPPED, is_plain, orientation_of
@@ -16,7 +16,7 @@ from .rgb import ORIENTATION, STRIP_BYTES, SWAPPED, is_plain, orientation_of
 _PYTHON_DECODERS = {"bmp_rle": "run-length encoded", "ppm_plain": "written as text", "ppm": "not of 8 or 16 full bits"}
 _JPEG = ("JPEG", "MPO")  # the latter are several in a file; the first one counts
 _BYTES = {"1": 1, "L": 1, "P": 1, "I;16": 2, "I;16B": 2, "I;16L": 2, "I;16N": 2}  # of a pixel; 4 in all other modes
-_CODEC_BYTES = {"WEBP": 16, "AVIF": 16, "JPEG2000": 24, "ICO": 12}
+_CODEC_BYTES = {"WEBP": 16, "AVIF": 16, "JPEG2000": 24, "ICO": 12, "HEIF": 16}
 """What a decoder holds for each pixel beside the decoded ones: canvases, planes of integers."""
 
 _ROWS_PER_STRIP, _TILE_WIDTH, _TILE_LENGTH = 278, 322, 323  # tags of a TIFF
@@ -64,7 +64,7 @@ def read_header(data: bytes, name: str, limits: ImageLimits) -> Header:
     """The header of an encoded image within the limits; nothing of its pixels is decoded."""
     scans = count_scans(data, name, most=limits.max_scans) if data.startswith(b"\xff\xd8\xff") else 1
     if scans > limits.max_scans:
-        raise too_large(name, f"more than {limits.max_scans} scans", f"{limits.max_scans} scans")
+        raise too_large(name, f"more than {limits.max_scans}", limits.max_scans, "scans")
     if data.startswith(b"RIFF") and (canvas := webp_canvas(data)) is not None:
         check_size(canvas, name, limits)
     with image_errors(name), opened(Metered(data), name, limits) as image:
@@ -90,9 +90,9 @@ def read_header(data: bytes, name: str, limits: ImageLimits) -> Header:
 def check_size(size: tuple[int, int], name: str, limits: ImageLimits) -> None:
     """Raise unless the size is within the limits."""
     if size[0] * size[1] > limits.max_pixels:
-        raise too_large(name, f"{size[0]} x {size[1]} pixels", f"{limits.max_pixels:,} pixels")
+        raise too_large(name, f"{size[0]} x {size[1]}", limits.max_pixels, "pixels")
     if max(size) > limits.max_side:
-        raise too_large(name, f"{size[0]} x {size[1]} pixels", f"{limits.max_side:,} pixels a side")
+        raise too_large(name, f"{size[0]} x {size[1]}", limits.max_side, "side")
     if min(size) < 1:
         raise UnreadableImageError(f"{shown(name)} is an empty image ({size[0]} x {size[1]} pixels).")
 
@@ -153,7 +153,7 @@ def _takes_long(image: Image.Image, scans: int, data: bytes) -> bool:
         return pixels * scans > 10 * LONG_PIXELS
     if image.format == "WEBP" and (getattr(image, "is_animated", False) or b"VP8L" in data[:64]):
         return pixels > LONG_PIXELS or len(data) > LONG_LOSSLESS
-    return pixels > LONG_PIXELS or image.format in APART
+    return pixels > LONG_PIXELS or image.format not in HERE + _JPEG
 
 
 def _megabytes(count: int) -> str:

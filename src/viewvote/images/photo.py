@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from ..rng import content_key
-from .apart import header_of, level_of
+from .apart import encoded_of, header_of, level_of
 from .extras import endings_of_extras
 from .failures import image_errors
 from .formats import FORMATS as FORMATS
@@ -123,7 +123,7 @@ def open_photo(source: ImageSource | Photo, *, limits: ImageLimits | None = None
     if isinstance(source, np.ndarray):
         _check_array(source, limits)
         return _from_pil(array_to_image(source), name, limits)
-    data = read_encoded(source, limits)
+    data = encoded_of(read_encoded(source, limits), name, limits)
     header = header_of(data, name, limits)
 
     def wants(factor: int) -> int:

@@ -43,7 +43,7 @@ def read_encoded(source: Any, limits: ImageLimits) -> bytes:
     if isinstance(source, (bytes, bytearray, memoryview)):
         size = memoryview(source).nbytes
         if size > limits.max_bytes:
-            raise too_large(name, f"{size:,} bytes", f"{limits.max_bytes:,} bytes")
+            raise too_large(name, f"{size:,}", limits.max_bytes, "bytes")
         return bytes(source)
     with image_errors(name, doing="read"):
         if isinstance(source, (str, os.PathLike)):
@@ -57,7 +57,7 @@ def read_encoded(source: Any, limits: ImageLimits) -> bytes:
     if not isinstance(data, bytes):
         raise UsageError(f"{shown(name)} is opened as text; open it in binary mode ('rb').")
     if len(data) > limits.max_bytes:
-        raise too_large(name, f"more than {limits.max_bytes:,} bytes", f"{limits.max_bytes:,} bytes")
+        raise too_large(name, f"more than {limits.max_bytes:,}", limits.max_bytes, "bytes")
     return data
 
 
@@ -68,7 +68,7 @@ def _read_file(path: str | os.PathLike[str], name: str, limits: ImageLimits) -> 
         found = os.fstat(file.fileno())
         _check_regular(found, name)  # once more, for it may have been replaced
         if found.st_size > limits.max_bytes:
-            raise too_large(name, f"{found.st_size:,} bytes", f"{limits.max_bytes:,} bytes")
+            raise too_large(name, f"{found.st_size:,}", limits.max_bytes, "bytes")
         return file.read(limits.max_bytes + 1)
 
 
