@@ -96,7 +96,9 @@ def test_pixel_limit_is_checked_before_decoding():
 def test_a_decompression_bomb_is_refused():
     bomb = encode(Image.new("1", (20_000, 10_000)))  # 200 megapixels in a few kilobytes
     assert len(bomb) < 100_000
-    with pytest.raises(ImageTooLargeError, match=r"has 200,000,000 pixels; the limit is 178,956,970 pixels.*--max-pixels"):
+    with pytest.raises(
+        ImageTooLargeError, match=r"has 200,000,000 pixels; the limit is 178,956,970 pixels.*--max-pixels"
+    ):
         open_photo(bomb)
 
 
