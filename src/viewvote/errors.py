@@ -46,6 +46,18 @@ __all__ = [
 ]
 
 
+MOST_CHARACTERS, MOST_LINES = 1000, 20
+"""What a message shows at most: it must fit on a screen, whatever a file or an option has in it."""
+
+
+def brief(message: str) -> str:
+    """The message, cut in its middle where it is longer than anybody reads."""
+    if len(message) > MOST_CHARACTERS:
+        message = f"{message[: MOST_CHARACTERS // 2]} ... {message[-MOST_CHARACTERS // 2 :]}"
+    lines = message.splitlines()
+    return message if len(lines) <= MOST_LINES else "\n".join([*lines[: MOST_LINES - 2], "...", lines[-1]])
+
+
 class ViewvoteError(Exception):
     """The base of them all; `exit_code` is what the command line returns for it."""
 
@@ -53,7 +65,7 @@ class ViewvoteError(Exception):
 
     def __str__(self) -> str:
         # KeyError-like builtins quote their argument; a message for people should not be quoted.
-        return str(self.args[0]) if self.args else self.__class__.__name__
+        return brief(str(self.args[0])) if self.args else self.__class__.__name__
 
 
 class UsageError(ViewvoteError, ValueError):

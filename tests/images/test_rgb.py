@@ -8,6 +8,7 @@ from PIL import Image
 
 from tests.images.image_files import AVIF, QUADRANTS, encode, pixels
 from viewvote.errors import UsageError
+from viewvote.images import rgb
 from viewvote.images.photo import open_photo
 from viewvote.images.rgb import array_to_image
 
@@ -134,3 +135,63 @@ def test_arrays_of_other_types_and_shapes():
             array_to_image(bad)
     with pytest.raises(UsageError, match="int64"):
         array_to_image(np.zeros((4, 4), dtype=np.int64))
+
+
+def naive_rgb(image, orientation, factor):
+    """The whole image at a time: turned, over white, 16 bits rounded to 8 as floats, then reduced."""
+    turns = {2: 0, 3: 3, 4: 1, 5: 5, 6: 4, 7: 6, 8: 2}  # as Image.Transpose numbers them
+    if orientation != 1:
+        image = image.transpose(turns[orientation])
+    if image.mode == "I;16":
+        image = Image.fromarray(np.rint(np.asarray(image) / 257).astype(np.uint8))
+    if image.has_transparency_data:
+        image = image.convert("RGBA")
+        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
+    image = image.convert("RGB")
+    return np.asarray(image if factor == 1 else image.reduce(factor))
+
+
+def picture_of(mode):
+    """A picture of 61 x 47 pixels, with a transparent colour where the mode has none by itself."""
+    rng = np.random.default_rng(0)
+    if mode == "I;16":
+        return Image.fromarray(rng.integers(0, 65536, (47, 61), dtype=np.uint16))
+    channels = Image.fromarray(rng.integers(0, 256, (47, 61, 4), dtype=np.uint8))
+    if mode == "P with alpha":
+        image = channels.convert("RGB").quantize(200)
+        image.info["transparency"] = bytes(range(55, 255))
+        return image
+    if mode.endswith(" with a clear colour"):
+        image = channels.convert("RGB").convert(mode.split()[0])
+        image.info["transparency"] = image.getpixel((3, 5))
+        return image
+    return (
+        channels.convert("LA")
+        if mode == "LA"
+        else channels
+        if mode == "RGBA"
+        else channels.convert("RGB").convert(mode)
+    )
+
+
+MODES = ["RGB", "L", "1", "P", "RGBA", "LA", "CMYK", "YCbCr", "I;16", "P with alpha"]
+CLEAR = [f"{mode} with a clear colour" for mode in ("RGB", "L", "P")]
+
+
+@pytest.mark.parametrize("strip", [1, 300, 1 << 20])
+@pytest.mark.parametrize("mode", [*MODES, *CLEAR])
+def test_strips_of_any_height_are_the_whole_image_turned_and_reduced(monkeypatch, mode, strip):
+    monkeypatch.setattr(rgb, "STRIP", strip)
+    image = picture_of(mode)
+    for orientation in range(1, 9):
+        for factor in (1, 2, 4, 8):
+            found = rgb.to_rgb(image, orientation=orientation, factor=factor)
+            assert found.mode == "RGB"
+            np.testing.assert_array_equal(np.asarray(found), naive_rgb(image, orientation, factor))
+
+
+def test_every_number_of_sixteen_bits_goes_to_the_nearest_of_eight():
+    every = np.arange(65536, dtype=np.uint16).reshape(256, 256)
+    expected = np.rint(every / 257)
+    assert np.array_equal(pixels(every)[..., 0], expected)
+    assert np.array_equal(pixels(encode(Image.fromarray(every)))[..., 0], expected)

@@ -71,18 +71,20 @@ def test_only_files_with_the_endings_of_images_are_found(folder):
     assert expand(["photos"]) == ["photos/.hidden.png", "photos/B.JPG", "photos/a.jpg"]
 
 
-def test_a_pipe_is_an_image(folder):
+def test_a_pipe_that_is_named_is_taken_for_an_image(folder):
     os.mkfifo(folder / "pipe")
     assert expand(["pipe", "photos/a.jpg"]) == ["pipe", "photos/a.jpg"]
 
 
-def test_the_output_of_a_program_is_classified(tmp_path):
+def test_the_output_of_a_program_is_classified_from_standard_input(tmp_path):
     Image.new("RGB", (30, 20), (250, 0, 0)).save(tmp_path / "red.png")
     run = f"'{sys.executable}' -m viewvote classify --labels red,green --model toy --views 4 --format csv"
-    command = f"{run} <(cat red.png) && cat red.png | {run} /dev/stdin"
-    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert done.stderr == ""
-    assert [line.split(",")[1] for line in done.stdout.splitlines()] == ["label", "red"] * 2
+    done = subprocess.run(["bash", "-c", f"cat red.png | {run} -"], cwd=tmp_path, capture_output=True, timeout=60)
+    assert done.stderr == b""
+    assert [line.split(b",")[1] for line in done.stdout.splitlines()] == [b"label", b"red"]
+    done = subprocess.run(["bash", "-c", f"{run} <(cat red.png)"], cwd=tmp_path, capture_output=True, timeout=60)
+    assert done.returncode == 1
+    assert b"it is a named pipe, and only regular files are opened (or '-', standard input)" in done.stderr
 
 
 @pytest.mark.parametrize(

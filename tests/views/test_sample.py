@@ -24,13 +24,13 @@ def jpeg(width, height):
 def decoded(monkeypatch):
     """How often a photo was decoded."""
     calls = []
-    original = Photo.levels
+    original = Photo.decoded
 
-    def levels(self, factors=(1,)):
+    def decoded(self, factors=(1,)):
         calls.append(sorted(factors))
         return original(self, factors)
 
-    monkeypatch.setattr(Photo, "levels", levels)
+    monkeypatch.setattr(Photo, "decoded", decoded)
     return calls
 
 
@@ -70,13 +70,13 @@ def test_what_is_drawn_is_not_drawn_again(decoded):
 def test_decoding_counts_as_reading_and_not_as_drawing(monkeypatch):
     clock = [0.0]
     monkeypatch.setattr(samples, "perf_counter", lambda: clock[0])
-    original = Photo.levels
+    original = Photo.decoded
 
-    def levels(self, factors=(1,)):
+    def decoded(self, factors=(1,)):
         clock[0] += 5
         return original(self, factors)
 
-    monkeypatch.setattr(Photo, "levels", levels)
+    monkeypatch.setattr(Photo, "decoded", decoded)
     assert prepare(jpeg(90, 60), SPEC, n_views=8, seed=0).timings == {"read": 5, "render": 0}
 
 

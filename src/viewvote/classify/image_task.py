@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Float32, UInt8
 from ..encoders import Encoder
 from ..encoders.text_head import BLOCK
-from ..errors import NonFiniteError, UsageError, ViewvoteError
+from ..errors import ImageError, NonFiniteError, UsageError, ViewvoteError
 from ..methods import Decision, Episode, Teacher, TuningMethod, ViewLogits, VotingMethod
 from ..prediction import Prediction, Trace
 from ..stopping import Exact, StoppingRule
@@ -54,11 +54,17 @@ class ImageTask:
         return range(len(self.features), self._ends[0])
 
     def views(self, start: int, end: int) -> UInt8:
-        """The pixels of the views from `start` to before `end`."""
-        return self.sample.draw(start, end)
+        """The pixels of the views from `start` to before `end`; blank ones where the image then fails."""
+        try:
+            return self.sample.draw(start, end)
+        except ImageError as error:
+            self.answer = error
+            return blank_views(end - start, self.setup.model.encoder)
 
     def receive(self, features: Float32, seconds: float) -> None:
         """Answer, or start to draw the views of the next round."""
+        if self.answer is not None:
+            return
         start = perf_counter()
         self.seconds["encode"] += seconds
         self._ends.pop(0)
@@ -70,7 +76,7 @@ class ImageTask:
                 self.sample.draw_ahead(self._ends[0])
             else:
                 self.answer = self._predict(views, start)
-        except NonFiniteError as error:  # of this image alone: the others of the stream go on
+        except (ImageError, NonFiniteError) as error:  # of this image alone: the others of the stream go on
             self.answer = error
 
     def preview(self) -> Prediction:
@@ -183,6 +189,12 @@ class ImageTask:
         text = model.head.features
         episode = Episode(model.encoder, setup.labels, sample.pixels, self.features, views.logits, text, teacher)
         return setup.decider.adapt(episode)
+
+
+def blank_views(count: int, encoder: Encoder) -> UInt8:
+    """Views of an image that cannot be drawn, in a batch of others; nobody looks at their features."""
+    side = encoder.image_spec.size
+    return np.zeros((count, side, side, 3), dtype=np.uint8)
 
 
 def round_ends(rule: StoppingRule | None, budget: int, encoder: Encoder) -> tuple[int, ...]:

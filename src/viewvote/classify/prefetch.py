@@ -2,16 +2,18 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import replace
-from itertools import islice
 
 from ..errors import ViewvoteError
 from ..images.photo import ImageLimits, ImageSource, pinned
 from ..views.sample import Keyed, Sample
+from ..views.threads import Pool
 
 PREPARING = 2
 """Images decoded and drawn at the same time while the encoder works."""
+
+_Started = Future[Sample] | ViewvoteError
 
 
 def prepare_ahead(
@@ -24,29 +26,46 @@ def prepare_ahead(
     """The samples of `images` in order, an unusable one as its error; at most `ahead` are held at a time.
 
     An image is pinned before the next is asked for: a generator may refill one buffer, or close each file after it.
+    What `images` itself raises is raised after the samples of the images before.
     """
     source = iter(images)
-    with ThreadPoolExecutor(PREPARING, thread_name_prefix="viewvote-prepare") as pool:
+    pool = Pool(PREPARING, "viewvote-prepare")
+    pending: deque[_Started] = deque()
+    failure: list[Exception] = []
 
-        def start(image: ImageSource | Keyed) -> Future[Sample] | ViewvoteError:
-            keyed = image if isinstance(image, Keyed) else Keyed(image, key=None)
-            try:
-                return pool.submit(prepare_one, replace(keyed, image=pinned(keyed.image, limits=limits)))
-            except ViewvoteError as error:
-                return error
-
-        pending = deque(map(start, islice(source, ahead)))
+    def start_next() -> None:
         try:
-            while pending:
-                yield _outcome(pending.popleft())
-                pending.extend(map(start, islice(source, 1)))
-        finally:
-            for one in pending:
-                if isinstance(one, Future):
-                    one.cancel()
+            image = next(source)
+        except StopIteration:
+            return
+        except Exception as error:  # noqa: BLE001 - raised below, when it is its turn
+            failure.append(error)
+            return
+        keyed = image if isinstance(image, Keyed) else Keyed(image, key=None)
+        try:
+            pending.append(pool.submit(prepare_one, replace(keyed, image=pinned(keyed.image, limits=limits))))
+        except ViewvoteError as error:
+            pending.append(error)
+
+    try:
+        for _ in range(ahead):
+            if failure:
+                break
+            start_next()
+        while pending:
+            yield _outcome(pending.popleft())
+            if not failure:
+                start_next()
+        if failure:
+            raise failure[0]
+    finally:
+        for one in pending:
+            if isinstance(one, Future):
+                one.cancel()
+        pool.close()
 
 
-def _outcome(started: Future[Sample] | ViewvoteError) -> Sample | ViewvoteError:
+def _outcome(started: _Started) -> Sample | ViewvoteError:
     if isinstance(started, ViewvoteError):
         return started
     try:

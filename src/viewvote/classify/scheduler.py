@@ -99,15 +99,19 @@ class Scheduler(Generic[Answer]):
         self._refills: list[_Unit] = []
 
     def run(self, source: Iterable[Task[Answer] | Settled[Answer] | None], *, most_open: int) -> Iterator[Answer]:
-        """The answers of the tasks, in their order."""
+        """The answers of the tasks, in their order; what the source raises is raised after those before it."""
         tasks = iter(source)
         exhausted = False
+        failure: Exception | None = None
         while not exhausted or self._open:
             while self._open and (answer := self._open[0].answer) is not None:
                 self._open.popleft()
                 yield answer
             while not exhausted and self._pending_views < self._batch_views and len(self._open) < most_open:
-                task = next(tasks, _Source.EXHAUSTED)
+                try:
+                    task = next(tasks, _Source.EXHAUSTED)
+                except Exception as error:  # noqa: BLE001 - raised below: the tasks before it have their answers first
+                    failure, task = error, _Source.EXHAUSTED
                 exhausted = task is _Source.EXHAUSTED
                 if task is _Source.EXHAUSTED or task is None:
                     break
@@ -115,6 +119,8 @@ class Scheduler(Generic[Answer]):
                 self._pending.extend(self._units(task))
             if self._open and self._open[0].answer is None:
                 self._run_batch()
+        if failure is not None:
+            raise failure
 
     @property
     def _pending_views(self) -> int:

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..arrays import Float32, UInt8
 from ..encoders.batch_size import fastest_batch
-from ..errors import UsageError, ViewvoteError
+from ..errors import ImageError, UsageError, ViewvoteError
 from ..images.photo import ImageSource
 from ..methods import TrainingFreeMethod
 from ..prediction import Prediction
 from ..views.sample import Keyed, Sample
 from .classifier import Classifier
-from .image_task import ImageTask
+from .image_task import ImageTask, blank_views
 from .prefetch import PREPARING, prepare_ahead
 from .scheduler import Scheduler, Settled, cut_inside_block, encode_units
 
@@ -36,11 +36,17 @@ class SharedTask:
         return self._wanted
 
     def views(self, start: int, end: int) -> UInt8:
-        """The pixels of the views from `start` to before `end`."""
-        return self.sample.draw(start, end)
+        """The pixels of the views from `start` to before `end`; blank ones where the image then fails."""
+        try:
+            return self.sample.draw(start, end)
+        except ImageError as error:
+            self.answer = [error] * len(self._classifiers)
+            return blank_views(end - start, self._classifiers[0].encoder)
 
     def receive(self, features: Float32, seconds: float) -> None:
         """Let every classifier answer; each is charged for all views it looks at."""
+        if self.answer is not None:
+            return
         self.answer = [self._answer_of(one, features, seconds) for one in self._classifiers]
 
     def _answer_of(self, classifier: Classifier, features: Float32, seconds: float) -> Prediction | ViewvoteError:

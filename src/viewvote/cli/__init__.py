@@ -3,6 +3,7 @@
 import sys
 
 from .guard import exit_code_of, open_closed_streams
+from .interrupts import answer_interrupts
 
 __all__ = ["main"]
 
@@ -10,6 +11,7 @@ __all__ = ["main"]
 def main() -> None:
     """The `viewvote` command; an error outside of the commands, in their imports or in --help, is one line too."""
     open_closed_streams()
+    answer_interrupts()
     try:
         from .commands import app
 

@@ -121,8 +121,12 @@ def classifier_of(asked: ClassifyOptions) -> Classifier:
         thresholds=read_thresholds(asked.threshold or []),
         calibration=asked.calibration,
         seed=asked.seed or 0,
-        limits=read_limits(asked.max_pixels, asked.max_bytes),
         text_head=asked.text_head,
+        limits=replace(
+            read_limits(asked.max_pixels, asked.max_bytes),
+            decode_memory=asked.decode_memory,
+            decode_seconds=asked.decode_seconds,
+        ),
         options=LoadOptions(device=asked.device, dtype=asked.dtype, runtime=asked.runtime, precision=asked.precision),
     )
 

@@ -105,6 +105,15 @@ class ClassifyOptions:
     runtime: opt.RuntimeOption[opt.Runtime] = "auto"
     precision: opt.PrecisionOption[opt.Precision] = "auto"
     batch_views: opt.BatchViewsOption = None
+    decode_memory: Annotated[
+        int, typer.Option(min=1, metavar="BYTES", help="Memory for decoding images.", rich_help_panel=opt.MODEL)
+    ] = 1_000_000_000
+    decode_seconds: Annotated[
+        float,
+        typer.Option(
+            min=0.1, metavar="SECONDS", help="Time after which decoding one is given up.", rich_help_panel=opt.MODEL
+        ),
+    ] = 20.0
     method: opt.MethodOption[str] = "auto"
     settings: opt.SettingsOption = None
     views: opt.ViewsOption[str | None] = None

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import ParamSpec
 
-from ..errors import ViewvoteError
+from ..errors import ViewvoteError, brief
+from .interrupts import interrupt_is_reported
 
 P = ParamSpec("P")
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -45,6 +46,7 @@ def exit_code_of(error: BaseException) -> int:
         return error.exit_code
     if isinstance(error, KeyboardInterrupt):
         complain(f"interrupted. {error}".rstrip())
+        interrupt_is_reported()
         return 130
     if isinstance(error, BrokenPipeError):  # the reader went away (`| head`): nothing to report
         _forget_stdout()
@@ -55,7 +57,7 @@ def exit_code_of(error: BaseException) -> int:
         return 1
     if os.environ.get("VIEWVOTE_DEBUG"):
         traceback.print_exception(error)
-    complain(f"unexpected {type(error).__name__}: {error}. Set VIEWVOTE_DEBUG=1 to see where.")
+    complain(f"unexpected {type(error).__name__}: {brief(str(error))}. Set VIEWVOTE_DEBUG=1 to see where.")
     return 1
 
 

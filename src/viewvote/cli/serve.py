@@ -11,6 +11,7 @@ from ..errors import MissingExtraError, UsageError
 from . import options as opt
 from .completion import offer_methods, offer_models, offer_templates
 from .guard import guarded
+from .interrupts import leave_interrupts_alone
 from .values import read_labels, read_views
 
 ASKED = "Requests that leave it open"
@@ -95,6 +96,12 @@ def serve(
     ] = 30.0,
     max_bytes: Annotated[int, typer.Option(help="Bytes of a request.", rich_help_panel=LIMITS)] = 32_000_000,
     max_pixels: Annotated[int, typer.Option(help="Pixels of an image.", rich_help_panel=LIMITS)] = 40_000_000,
+    decode_memory: Annotated[
+        int, typer.Option(help="Bytes of memory for decoding images.", rich_help_panel=LIMITS)
+    ] = 1_000_000_000,
+    decode_seconds: Annotated[
+        float, typer.Option(help="Seconds after which decoding an image is given up.", rich_help_panel=LIMITS)
+    ] = 20.0,
     max_images: Annotated[int, typer.Option(help="Images of a request.", rich_help_panel=LIMITS)] = 32,
     max_labels: Annotated[int, typer.Option(help="Labels of a request.", rich_help_panel=LIMITS)] = 1000,
     max_views: Annotated[int, typer.Option(help="Views of an image.", rich_help_panel=LIMITS)] = 64,
@@ -122,7 +129,15 @@ def serve(
     n_views = read_views(views)
     if isinstance(n_views, int) and n_views > max_views:
         raise UsageError(f"--views {n_views} is more than --max-views {max_views}.")
-    limits = Limits(bytes=max_bytes, pixels=max_pixels, images=max_images, labels=max_labels, views=max_views)
+    limits = Limits(
+        bytes=max_bytes,
+        pixels=max_pixels,
+        decode_memory=decode_memory,
+        decode_seconds=decode_seconds,
+        images=max_images,
+        labels=max_labels,
+        views=max_views,
+    )
     settings = Settings(
         model=model,
         teacher=teacher,
@@ -145,6 +160,7 @@ def serve(
         feature_bytes=feature_cache,
         limits=limits,
     )
+    leave_interrupts_alone()  # the service answers what it accepted, and then ends
     run(settings, workers=workers, verbose=not quiet)
     return 0
 

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from PIL import Image
 
 from ..errors import UnreadableImageError
-from .rgb import BROKEN
+from .rgb import BROKEN_EXIF
 
 HEIF = "HEIF"
 _HEIC_BRANDS = frozenset([b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevm", b"hevs", b"hevx"])
@@ -102,13 +102,18 @@ def _register_heif() -> None:
     pillow_heif.register_heif_opener(thumbnails=False)
 
 
+def is_raw(name: str) -> bool:
+    """Whether this is the name of a raw photograph."""
+    return PurePath(name).suffix.lower() in RAW.endings
+
+
 def preview_of(data: bytes, name: str) -> bytes:
     """The JPEG or bitmap that a camera put into its raw file; other files as they are.
 
     Raw files have no mark in common, so their ending tells; the developed picture would take seconds and look worse
     than the camera's own.
     """
-    if PurePath(name).suffix.lower() not in RAW.endings:
+    if not is_raw(name):
         return data
     if not RAW.installed:
         raise UnreadableImageError(f"cannot decode {name}: {RAW.advice}")
@@ -117,7 +122,7 @@ def preview_of(data: bytes, name: str) -> bytes:
     try:
         with rawpy.imread(io.BytesIO(data)) as raw:
             preview, flip = raw.extract_thumb(), raw.sizes.flip
-    except (rawpy.LibRawError, *BROKEN) as error:
+    except (rawpy.LibRawError, *BROKEN_EXIF) as error:
         reason = error.args[0] if error.args else type(error).__name__
         text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
         raise UnreadableImageError(f"cannot decode {name}: no preview in this raw photograph ({text}).") from error

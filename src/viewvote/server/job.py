@@ -10,9 +10,10 @@ import numpy as np
 
 from ..arrays import Float32, UInt8
 from ..classify.classifier import Classifier
-from ..classify.image_task import ImageTask
+from ..classify.image_task import ImageTask, blank_views
 from ..classify.scheduler import cut_inside_block, receive_known
-from ..errors import UnreadableImageError, ViewvoteError
+from ..errors import ViewvoteError
+from ..images.failures import image_errors
 from ..prediction import Prediction
 from ..stopping.rules import STEP, aligned_rounds
 from ..views.sample import Keyed
@@ -32,6 +33,11 @@ class Upload:
 
     data: bytes
     name: str | None = None
+
+    @property
+    def called(self) -> str:
+        """What errors call it."""
+        return self.name or f"{len(self.data)} bytes"
 
 
 class Job:
@@ -75,11 +81,10 @@ class Job:
         """
         self.waited = perf_counter() - self.submitted
         try:
-            self._start(features)
+            with image_errors(self.upload.called):
+                self._start(features)
         except ViewvoteError as error:
             self.finish(error)
-        except Exception as error:  # noqa: BLE001 - an image must not stop the others
-            self.finish(_undecodable(self.upload, error))
         return self._outcome is None
 
     def views(self, start: int, end: int) -> UInt8:
@@ -87,13 +92,14 @@ class Job:
         task = self._task
         try:
             if task is not None:
-                return task.views(start, end)
+                with image_errors(self.upload.called, doing="draw"):
+                    pixels = task.views(start, end)
+                if task.answer is not None:
+                    self.finish(task.answer)
+                return pixels
         except ViewvoteError as error:
             self.finish(error)
-        except Exception as error:  # noqa: BLE001 - as above
-            self.finish(_undecodable(self.upload, error))
-        side = self.classifier.encoder.image_spec.size
-        return np.zeros((end - start, side, side, 3), dtype=np.uint8)
+        return blank_views(end - start, self.classifier.encoder)
 
     def receive(self, features: Float32, seconds: float) -> None:
         """Take the features of the wanted views, show the round, and answer if it was the last."""
@@ -109,7 +115,7 @@ class Job:
                 self.finish(_named(task.answer, self.upload.name))
         except ViewvoteError as error:
             self.finish(error)
-        except Exception as error:  # noqa: BLE001 - as above
+        except Exception as error:  # noqa: BLE001 - an image must not stop the others
             self.finish(RefusedError("internal_error", f"unexpected {type(error).__name__} while deciding."))
 
     def finish(self, outcome: Outcome) -> None:
@@ -167,8 +173,3 @@ def _readable(upload: Upload) -> io.BytesIO | bytes:
 
 def _named(answer: Outcome, name: str | None) -> Outcome:
     return replace(answer, path=name) if isinstance(answer, Prediction) and name else answer
-
-
-def _undecodable(upload: Upload, error: Exception) -> UnreadableImageError:
-    name = upload.name or f"{len(upload.data)} bytes"
-    return UnreadableImageError(f"cannot decode {name}: {error or type(error).__name__}.")

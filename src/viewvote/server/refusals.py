@@ -56,14 +56,9 @@ def status_of(error: ViewvoteError) -> int:
 
 def error_body(error: ViewvoteError, *, request_id: str) -> dict[str, Any]:
     """The answer to a request that failed as a whole."""
-    return {"error": brief(str(error)), "code": code_of(error), "request_id": request_id}
+    return {"error": str(error), "code": code_of(error), "request_id": request_id}
 
 
 def image_error(error: ViewvoteError, *, path: str | None) -> dict[str, Any]:
     """What stands in the place of one image's prediction."""
-    return {"path": path, "error": brief(str(error)), "code": code_of(error)}
-
-
-def brief(message: str, *, most: int = 1000) -> str:
-    """The message, cut in its middle where it is longer than anybody reads."""
-    return message if len(message) <= most else f"{message[: most // 2]} ... {message[-most // 2 :]}"
+    return {"path": path, "error": str(error), "code": code_of(error)}

@@ -51,7 +51,13 @@ class Service:
         )
         self.pictures = ThreadPoolExecutor(1, thread_name_prefix="viewvote-pictures")
         self._texts = ThreadPoolExecutor(1, thread_name_prefix="viewvote-texts")
-        self._image_limits = ImageLimits(max_bytes=settings.limits.bytes, max_pixels=settings.limits.pixels)
+        limits = settings.limits
+        self._image_limits = ImageLimits(
+            max_bytes=limits.bytes,
+            max_pixels=limits.pixels,
+            decode_memory=limits.decode_memory,
+            decode_seconds=limits.decode_seconds,
+        )
         self._warm_up()
 
     def start(self) -> None:

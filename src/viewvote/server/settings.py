@@ -15,14 +15,18 @@ LOOPBACK_NAMES = frozenset(["localhost", "127.0.0.1", "::1"])
 class Limits:
     """The most that one request may bring or ask for.
 
-    bytes        of a request's body, whatever its shape
-    pixels       of one image, from its header: more are refused before any is decoded
-    texts        prompts of a request: labels times templates
-    label_chars  characters of one label or template
+    bytes           of a request's body, whatever its shape
+    pixels          of one image, from its header: more are refused before any is decoded
+    decode_memory   bytes that all images being decoded take together
+    decode_seconds  after which the decoder of an image is stopped
+    texts           prompts of a request: labels times templates
+    label_chars     characters of one label or template
     """
 
     bytes: int = 32_000_000
     pixels: int = 40_000_000
+    decode_memory: int = 1_000_000_000
+    decode_seconds: float = 20.0
     images: int = 32
     labels: int = 1000
     templates: int = 100

@@ -15,7 +15,7 @@ from .events import event, prediction_data, round_data
 from .intake import Asked
 from .job import Job, Outcome, Size
 from .metrics import Metrics
-from .refusals import brief, code_of
+from .refusals import code_of
 from .service import Service
 from .work import Work, admitted, disconnected, first_of, late, seconds_for
 
@@ -93,7 +93,7 @@ def accepted_data(work: Work, images: int, request_id: str) -> dict[str, object]
 
 def error_event(error: ViewvoteError, image: int | None) -> bytes:
     """The event of an image that has no answer; without an image, of all that are left."""
-    return event("error", {"image": image, "error": brief(str(error)), "code": code_of(error)})
+    return event("error", {"image": image, "error": str(error), "code": code_of(error)})
 
 
 class VoteStream(Response):

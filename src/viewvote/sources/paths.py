@@ -60,7 +60,7 @@ def _find(argument: str, report: Callable[[str], None], skipped: Skipped) -> Ite
         if isinstance(error, (FileNotFoundError, NotADirectoryError)):
             raise UsageError(f"no such file or folder: {argument or repr(argument)}") from error
         raise UsageError(f"cannot look at {argument}: {error.strerror or error}.") from error
-    return [argument]  # also a pipe, as of <(curl ...)
+    return [argument]  # whatever it is: what is no regular file is that image's error
 
 
 def images_below(folder: str, *, report: Callable[[str], None], skipped: Skipped) -> list[str]:

@@ -9,7 +9,9 @@ import numpy as np
 from PIL import Image
 
 from ..arrays import Float32, UInt8
+from ..images.failures import image_errors
 from ..images.photo import ImageLimits, ImageSource, Photo, open_photo
+from ..images.source import name_of
 from ..images.spec import ImageSpec
 from ..registry import unknown_name
 from ..rng import sample_rng
@@ -83,17 +85,13 @@ class Sample:
         if end <= max(self._started, self.known):
             return
         self._wait()
-        levels = self._levels or self._decode()
-        start = perf_counter()
-        views = self.views[self._started : end]
-        if self._draw_views is None:
-            self._ahead = Drawing(levels, views, self._spec)
-        else:
-            self._drawn.append(self._draw_views(levels, views))
-        self._started = end
-        small = sum(level.width * level.height for level in levels.values()) <= HOLD_PIXELS
-        self._levels = levels if small and end < len(self.views) else None
-        self.timings["render"] += perf_counter() - start
+        with image_errors(self.photo.name, doing="draw"):
+            if self._levels is not None:
+                self._draw(self._levels, end)
+            else:
+                self._decode_and_draw(end)
+            if end == len(self.views):
+                self._levels = None
 
     def draw(self, start: int, end: int) -> UInt8:
         """The views from `start` to before `end`."""
@@ -104,21 +102,39 @@ class Sample:
         """The chosen views as another model wants them: crops stay where they are, the source view is framed anew."""
         if _look(spec) == _look(self._spec):
             return self.pixels[chosen]
-        box = source_box(self.photo.size, spec)
-        views = [self.views[i] for i in chosen]
-        return render_views(self.photo, [View(box, flip=False, source=True) if v.source else v for v in views], spec)
+        with image_errors(self.photo.name, doing="draw"):
+            box = source_box(self.photo.size, spec)
+            views = [self.views[i] for i in chosen]
+            looks = [View(box, flip=False, source=True) if v.source else v for v in views]
+            return render_views(self.photo, looks, spec)
 
-    def _decode(self) -> dict[int, Image.Image]:
+    def _decode_and_draw(self, end: int) -> None:
         start = perf_counter()
-        levels = self.photo.levels(reductions(self.views, self._spec))
-        self.timings["read"] += perf_counter() - start
-        return levels
+        with self.photo.decoded(reductions(self.views, self._spec)) as levels:
+            self.timings["read"] += perf_counter() - start
+            self._draw(levels, end)
+            if sum(level.width * level.height for level in levels.values()) <= HOLD_PIXELS:
+                self._levels = levels
+            else:  # its pixels are a part of the decoding memory until these views are drawn
+                self._wait()
+
+    def _draw(self, levels: dict[int, Image.Image], end: int) -> None:
+        """Draw the views before `end`, or start to."""
+        start = perf_counter()
+        views = self.views[self._started : end]
+        if self._draw_views is None:
+            self._ahead = Drawing(levels, views, self._spec)
+        else:
+            self._drawn.append(self._draw_views(levels, views))
+        self._started = end
+        self.timings["render"] += perf_counter() - start
 
     def _wait(self) -> None:
         if self._ahead is not None:
             start = perf_counter()
-            self._drawn.append(self._ahead.result())
-            self._ahead = None
+            ahead, self._ahead = self._ahead, None
+            with image_errors(self.photo.name, doing="draw"):
+                self._drawn.append(ahead.result())
             self.timings["render"] += perf_counter() - start
 
 
@@ -141,11 +157,13 @@ def prepare(
     "crops"; its numbers come from a stream of their own. `draw_views` draws crops elsewhere than on the CPU.
     """
     start = perf_counter()
-    photo = open_photo(image, limits=limits)
-    key = photo.key if key is None else key
-    views, tie_draw = views_of(
-        photo.size, spec, n_views=n_views, seed=seed, dataset=dataset, key=key, augment=checked_augment(augment)
-    )
+    augment = checked_augment(augment)
+    with image_errors(name_of(image)):
+        photo = open_photo(image, limits=limits)
+        key = photo.key if key is None else key
+        views, tie_draw = views_of(
+            photo.size, spec, n_views=n_views, seed=seed, dataset=dataset, key=key, augment=augment
+        )
     path = str(image) if isinstance(image, (str, Path)) else None
     drawer = draw_views if augment == "crops" else None
     read = perf_counter() - start

@@ -1,8 +1,62 @@
-"""Threads that outlast a fork."""
+"""Threads that outlast a fork and never keep the process from ending."""
 
 import os
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from dataclasses import dataclass, field
+from queue import SimpleQueue
+from threading import Lock, Thread
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+Q = TypeVar("Q")
+T = TypeVar("T")
+_Work = tuple[Future[Any], Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+
+
+class Pool:
+    """Daemon threads that do what is submitted, in its order.
+
+    Those of `concurrent.futures` are waited for when the process ends, so that Ctrl-C would wait for a decoder or for a
+    read that hangs.
+    """
+
+    def __init__(self, count: int, name: str) -> None:
+        self._work: SimpleQueue[_Work | None] = SimpleQueue()
+        self._count = count
+        self._name = name
+        self._started = 0
+        self._lock = Lock()
+
+    def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """The result to come of `function`."""
+        future: Future[T] = Future()
+        self._work.put((future, function, args, kwargs))
+        if self._started < self._count:
+            with self._lock:
+                if self._started < self._count:
+                    self._started += 1
+                    Thread(target=self._run, name=f"{self._name}-{self._started}", daemon=True).start()
+        return future
+
+    def map(self, function: Callable[[Q], T], items: Iterable[Q]) -> list[T]:
+        """The results of `function` for all items, in their order."""
+        return [future.result() for future in [self.submit(function, item) for item in items]]
+
+    def close(self) -> None:
+        """Let the threads end once they have done what was submitted; nobody waits for them."""
+        for _ in range(self._started):
+            self._work.put(None)
+
+    def _run(self) -> None:
+        while (work := self._work.get()) is not None:
+            future, function, args, kwargs = work
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(function(*args, **kwargs))
+                except BaseException as error:  # noqa: BLE001 - it belongs to whoever asks for the result
+                    future.set_exception(error)
+            del work, future, function, args, kwargs  # an image must not live until the next one comes
 
 
 @dataclass(frozen=True)
@@ -15,12 +69,12 @@ class Threads:
 
     count: int
     name: str
-    _pools: dict[int, ThreadPoolExecutor] = field(default_factory=dict, repr=False, compare=False)
+    _pools: dict[int, Pool] = field(default_factory=dict, repr=False, compare=False)
 
     @property
-    def pool(self) -> ThreadPoolExecutor:
+    def pool(self) -> Pool:
         """The pool of this process; its threads start with its first work."""
         pid = os.getpid()
         if pid not in self._pools:  # two threads may get here at once: setdefault lets one of them win
-            self._pools.setdefault(pid, ThreadPoolExecutor(self.count, thread_name_prefix=self.name))
+            self._pools.setdefault(pid, Pool(self.count, self.name))
         return self._pools[pid]

@@ -2,11 +2,13 @@
 
 import csv
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
 from ...errors import DatasetError
+from ...images.failures import shown
 from ..base import PHOTO, ImageFiles
 from ..classes import ClassList, listed, name_notes
 from .splits import read_text
@@ -89,5 +91,5 @@ def _unique(table: Path, rows: Iterable[tuple[int, dict[str, Any]]]) -> dict[str
 
 
 def _missing(folder: Path, keys: Sequence[str]) -> list[str]:
-    missing = [key for key in keys if not (folder / key).is_file()]
+    missing = [shown(key) for key in keys if not os.path.isfile(folder / key)]  # noqa: PTH113 - Path.is_file may raise
     return [f"{len(missing):,} of the {len(keys):,} images are missing: {listed(missing)}."] if missing else []

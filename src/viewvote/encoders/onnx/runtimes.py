@@ -8,7 +8,6 @@ and it makes a view's features independent of its neighbours by construction: no
 
 import os
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from ...errors import CheckpointError, MissingExtraError, ModelNotFoundError, UsageError
 from ...telemetry import without_openvino_telemetry
+from ...views.threads import Pool
 
 RuntimeName = Literal["onnxruntime", "openvino"]
 Feeds = Mapping[str, NDArray[Any]]
@@ -84,9 +84,9 @@ def count_workers(threads: int) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def spread(work: Callable[[int], T], count: int, *, pool: ThreadPoolExecutor) -> list[T]:
+def spread(work: Callable[[int], T], count: int, *, pool: Pool) -> list[T]:
     """[work(0), ..., work(count - 1)], computed by the pool's threads; a single item stays on the caller's."""
-    return [work(0)] if count == 1 else list(pool.map(work, range(count)))
+    return [work(0)] if count == 1 else pool.map(work, range(count))
 
 
 class _OnnxRuntime:
