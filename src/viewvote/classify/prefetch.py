@@ -6,9 +6,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
 
-from ..errors import ViewvoteError
+from ..errors import UnreadableImageError, ViewvoteError
 from ..images.photo import ImageLimits, ImageSource, pinned
+from ..sources.item import SourceItem
 from ..views.sample import Keyed, Sample
+
+GivenImage = ImageSource | Keyed | SourceItem
+"""What a classifier takes for one of many images."""
 
 PREPARING = 2
 """Images decoded and drawn at the same time while the encoder works."""
@@ -16,7 +20,7 @@ PREPARING = 2
 
 def prepare_ahead(
     prepare_one: Callable[[Keyed], Sample],
-    images: Iterable[ImageSource | Keyed],
+    images: Iterable[GivenImage],
     *,
     ahead: int,
     limits: ImageLimits | None = None,
@@ -28,9 +32,9 @@ def prepare_ahead(
     source = iter(images)
     with ThreadPoolExecutor(PREPARING, thread_name_prefix="viewvote-prepare") as pool:
 
-        def start(image: ImageSource | Keyed) -> Future[Sample] | ViewvoteError:
-            keyed = image if isinstance(image, Keyed) else Keyed(image, key=None)
+        def start(image: GivenImage) -> Future[Sample] | ViewvoteError:
             try:
+                keyed = as_keyed(image)
                 return pool.submit(prepare_one, replace(keyed, image=pinned(keyed.image, limits=limits)))
             except ViewvoteError as error:
                 return error
@@ -44,6 +48,15 @@ def prepare_ahead(
             for one in pending:
                 if isinstance(one, Future):
                     one.cancel()
+
+
+def as_keyed(image: GivenImage) -> Keyed:
+    """The image with what its views depend on; raises the error of an item that has none."""
+    if isinstance(image, SourceItem):
+        if image.image is None:
+            raise image.error or UnreadableImageError(f"{image.key} holds no image.")
+        return Keyed(image.image, key=None)
+    return image if isinstance(image, Keyed) else Keyed(image, key=None)
 
 
 def _outcome(started: Future[Sample] | ViewvoteError) -> Sample | ViewvoteError:
