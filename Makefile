@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile  # what is used compiles itself
 LOCK := requirements/lock.txt
-EXTRAS := torch,openvino,ray,serve,plots,datasets,heic,raw
+EXTRAS := torch,openvino,ray,serve,plots,datasets,heic,raw,bulk
 
 .PHONY: demo test check bench clean lock format
 

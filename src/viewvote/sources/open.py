@@ -131,6 +131,14 @@ def open_source(
     return source
 
 
+def is_more_than_images(place: str) -> bool:
+    """Whether a place is, or stands for, something else than image files of this machine."""
+    if is_address(place) or (has_braces(place) and not _is_here(place)):
+        return True
+    name = place.lower().rstrip("/")
+    return name.endswith((*TAR, *PARQUET, *ARROW, *TABLES)) or (os.path.isdir(place) and _holds_rows(Path(place)))  # noqa: PTH112
+
+
 def _files(place: str) -> Iterator[str]:
     """The files that a place stands for, found one at a time."""
     if has_braces(place) and not _is_here(place):
