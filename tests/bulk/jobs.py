@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
 from tests.sources.shelves import LABELS, write_shard
 from viewvote.bulk import BulkJob, Recipe
 from viewvote.sources import open_source
@@ -28,6 +26,8 @@ def job(places, output, *, keep=(), recipe=RECIPE, **settings):
 
 def rows_of(output):
     """The rows of all parts, in order."""
+    import pyarrow.parquet as pq
+
     return [row for part in sorted(Path(output).iterdir()) for row in pq.read_table(part).to_pylist()]
 
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-pytest.importorskip("fsspec")
-
 from viewvote.bulk import folder
 from viewvote.bulk.folder import LocalFolder, StoreFolder
 from viewvote.errors import RunWriteError
+
+pytest.importorskip("fsspec")
 
 
 @pytest.fixture(params=["local", "store"])

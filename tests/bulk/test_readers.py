@@ -2,11 +2,11 @@
 
 import pytest
 
-pytest.importorskip("pyarrow")
-
 from tests.bulk.jobs import job, rows_of, shards
 from tests.sources.shelves import LABELS
 from viewvote.bulk import classify_bulk
+
+pytest.importorskip("pyarrow")
 
 
 @pytest.fixture(scope="module")

@@ -77,6 +77,7 @@ def test_where_a_pattern_starts():
     assert split_pattern("*.png") == ("", "*.png")
     assert split_pattern("/*.png") == ("/", "*.png")
     assert split_pattern("a/b.png") == ("a/b.png", "")
+    assert split_pattern("https://host/photo?id=3") == ("https://host/photo?id=3", "")
 
 
 def test_pieces_are_so_many_files_and_a_shard_between_them(tree):

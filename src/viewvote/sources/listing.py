@@ -39,7 +39,8 @@ def split_pattern(place: str) -> tuple[str, str]:
     >>> split_pattern("s3://bucket/photos/2*/*.jpg")
     ('s3://bucket/photos', '2*/*.jpg')
     """
-    magic = re.search(r"[*?\[]", place)
+    is_web = place.lower().startswith(("http:", "https:"))  # where ? begins a query
+    magic = re.search(r"\*" if is_web else r"[*?\[]", place)
     if magic is None:
         return place, ""
     cut = place.rfind("/", 0, magic.start())
@@ -104,7 +105,8 @@ def _list_remote(address: str) -> Iterator[str]:
     system, path = file_system(address)
     protocol = system.protocol if isinstance(system.protocol, str) else system.protocol[0]
     names = _pages_of_s3(system, path) if protocol == "s3" else _walk(system, path, what=address)
-    return (system.unstrip_protocol(name) for name in names)
+    start, cut = address.rstrip("/"), len(path.rstrip("/"))
+    return (start + name[cut:] for name in names)
 
 
 def _walk(system: Any, path: str, *, what: str) -> Iterator[str]:
