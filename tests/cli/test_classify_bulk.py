@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-pytest.importorskip("pyarrow")
-
 from tests.bulk.jobs import rows_of, shards
 from tests.cli.as_process import LABELS, TOY, viewvote
 from tests.sources.shelves import label, picture
+
+pytest.importorskip("pyarrow")
 
 
 def test_shards_to_a_table_and_back_again(tmp_path):
@@ -70,6 +70,7 @@ def test_errors_end_with_1_and_are_in_the_table(tmp_path):
     ("flags", "problem"),
     [
         (["s.tar", "-"], "'-' is one image on standard input"),
+        (["s.tar", "--engine", "ray"], "--engine ray writes a table"),
         (["s.tar", "--output", "o.parquet", "--format", "csv"], "leave --format and --trace out"),
         (["s.tar", "--output", "memory://x/answers"], "--output memory://x/answers must end in .parquet"),
         (["s.tar", "--explain", "x"], "--explain draws single files"),

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated, Literal, Protocol
 
 import typer
 
 from . import options as opt
 
+EngineName = Literal["local", "ray"]
 SOURCE = "Shards and tables"
 
 ImageColumnOption = Annotated[
@@ -35,6 +36,29 @@ KeepColumnsOption = Annotated[
 PartImagesOption = Annotated[
     int, typer.Option(min=1, metavar="N", help="Images of a part of --output DIR.parquet.", rich_help_panel=opt.OUTPUT)
 ]
+EngineOption = Annotated[EngineName, typer.Option(help="Who classifies.", rich_help_panel=opt.CLUSTER)]
+RayAddressOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS", help="A Ray cluster.", show_default="Ray on this machine", rich_help_panel=opt.CLUSTER
+    ),
+]
+ActorsOption = Annotated[
+    int, typer.Option(min=1, metavar="N", help="Models at work at a time.", rich_help_panel=opt.CLUSTER)
+]
+CpusOption = Annotated[float, typer.Option(min=0, metavar="N", help="Cores per actor.", rich_help_panel=opt.CLUSTER)]
+GpusOption = Annotated[
+    float, typer.Option(min=0, metavar="N", help="Share of a GPU per actor.", rich_help_panel=opt.CLUSTER)
+]
+WaitOption = Annotated[
+    float,
+    typer.Option(
+        min=0,
+        metavar="SECONDS",
+        help="How long to wait for a node where none is left that has room for an actor.",
+        rich_help_panel=opt.CLUSTER,
+    ),
+]
 
 
 class Asked(Protocol):
@@ -48,6 +72,11 @@ class Asked(Protocol):
     @property
     def output(self) -> Path | None:
         """Where answers go."""
+        ...
+
+    @property
+    def engine(self) -> EngineName:
+        """Who classifies."""
         ...
 
     @property
@@ -67,9 +96,9 @@ class Asked(Protocol):
 
 
 def is_bulk(asked: Asked) -> bool:
-    """Whether the command names shards, tables, addresses or a table of answers."""
+    """Whether the command names shards, tables or addresses, a table of answers, or a cluster."""
     columns = asked.image_column or asked.path_column or asked.keep_columns
-    return bool(columns) or is_table(asked.output) or _names_more(asked.images or [])
+    return bool(columns) or asked.engine == "ray" or is_table(asked.output) or _names_more(asked.images or [])
 
 
 def is_table(output: Path | None) -> bool:

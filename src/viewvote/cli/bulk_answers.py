@@ -9,6 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..bulk import BulkJob, Recipe, Totals, classify_bulk
+from ..bulk.run import BulkEngine, LocalBulk
 from ..errors import UsageError, ViewvoteError
 from ..sources import STDIN, Source, SourceItem, open_source
 from . import flat_csv
@@ -43,9 +44,13 @@ def _check(asked: ClassifyOptions) -> None:
     """Raise UsageError for options that do not go together."""
     table = is_table(asked.output)
     if not asked.images or STDIN in asked.images:
-        raise UsageError("'-' is one image on standard input; it does not go with shards, tables or addresses.")
+        raise UsageError(
+            "'-' is one image on standard input; it does not go with shards, tables, addresses or --engine ray."
+        )
     if asked.explain is not None:
-        raise UsageError("--explain draws single files; it does not go with shards, tables or addresses.")
+        raise UsageError("--explain draws single files; it does not go with shards, tables, addresses or --engine ray.")
+    if asked.engine == "ray" and not table:
+        raise UsageError("--engine ray writes a table of parts: give --output NAME.parquet.")
     if asked.output is not None and table and asked.output.suffix.lower() != ".parquet":
         raise UsageError(f"--output {place_of(asked.output)} must end in .parquet: only tables are written to stores.")
     for name in ("features", "watch", "context"):
@@ -69,8 +74,22 @@ def _write_table(asked: ClassifyOptions, source: Source) -> tuple[int, int]:
     )
     if not asked.quiet:
         _show_warnings()
-    totals = classify_bulk(job, overwrite=asked.overwrite, watch=_watch(asked.quiet))
+    totals = classify_bulk(job, engine=_engine(asked), overwrite=asked.overwrite, watch=_watch(asked.quiet))
     return totals.images, totals.errors
+
+
+def _engine(asked: ClassifyOptions) -> BulkEngine:
+    if asked.engine == "local":
+        return LocalBulk()
+    from ..bulk.on_ray import RayBulk
+
+    return RayBulk(
+        address=asked.ray_address,
+        actors=asked.actors,
+        cpus_per_actor=asked.cpus_per_actor,
+        gpus_per_actor=asked.gpus_per_actor,
+        wait_for_nodes=asked.wait_for_nodes,
+    )
 
 
 def _write_lines(asked: ClassifyOptions, source: Source) -> tuple[int, int]:

@@ -161,6 +161,12 @@ class ClassifyOptions:
     path_column: bulk.PathColumnOption = None
     keep_columns: bulk.KeepColumnsOption = None
     part_images: bulk.PartImagesOption = 1000
+    engine: bulk.EngineOption = "local"
+    ray_address: bulk.RayAddressOption = None
+    actors: bulk.ActorsOption = 2
+    cpus_per_actor: bulk.CpusOption = 1.0
+    gpus_per_actor: bulk.GpusOption = 0.0
+    wait_for_nodes: bulk.WaitOption = 600.0
     plugins: opt.PluginOption = None
     quiet: opt.QuietOption = False
 

@@ -37,7 +37,8 @@ def _choices(inside: str) -> Iterator[str]:
         yield from inside.split(",")
         return
     first, last = int(bounds[1]), int(bounds[2])
-    width = max(len(bounds[1]), len(bounds[2])) if bounds[1].startswith("0") else 0
+    padded = any(len(bound) > 1 and bound.startswith("0") for bound in bounds.groups())
+    width = max(map(len, bounds.groups())) if padded else 0
     step = 1 if first <= last else -1
     for number in range(first, last + step, step):
         yield f"{number:0{width}d}"
