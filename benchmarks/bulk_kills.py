@@ -2,7 +2,7 @@
 
 S3 is moto's server on loopback: one request in twenty fails, as many answers are cut off. Processes are killed with
 SIGKILL, with --engine ray half the time a worker alone. A table that is complete before its kill is compared with one
-made without interruption, and a new one begun. Prints a JSON line.
+made without interruption, and a new one begun. Prints a JSON line, and the totals so far on stderr after every table.
 """
 
 import argparse
@@ -131,6 +131,7 @@ def main() -> None:
             totals["added"] += len(found.keys() - whole.keys())
             totals["twice"] += sum(len(labels) > 1 for labels in found.values())
             totals["other answers"] += sum(found[key][0] != whole[key][0] for key in whole.keys() & found.keys())
+            print(json.dumps(totals), file=sys.stderr, flush=True)
         faults = {"requests": app.requests, "failed": app.failed, "cut": app.cut}
     images = args.shards * args.images
     print(json.dumps({"engine": args.engine, "images": images, **totals, **faults}))

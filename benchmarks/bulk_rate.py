@@ -36,11 +36,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--labels", type=Path, help="one a line", default=None)
     parser.add_argument("--views", default="adaptive")
+    parser.add_argument("--model", default="pocket")
+    parser.add_argument("--ways", default="memory,tar,parquet")
     args = parser.parse_args()
     images = photographs(args.photos, args.images)
     labels = args.labels.read_text().split("\n") if args.labels else ["a dog", "a cat", "a car", "a bird", "a flower"]
     n_views = args.views if args.views == "adaptive" else int(args.views)
-    classifier = Classifier("pocket", labels=[label for label in labels if label], n_views=n_views)
+    classifier = Classifier(args.model, labels=[label for label in labels if label], n_views=n_views)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_tar(folder / "s.tar", images)
@@ -62,6 +64,7 @@ def main() -> None:
             return run
 
         ways = {"memory": in_memory, "tar": written("s.tar"), "parquet": written("s.parquet")}
+        ways = {way: run for way, run in ways.items() if way in args.ways.split(",")}
         seconds: dict[str, list[float]] = {way: [] for way in ways}
         walls: dict[str, list[float]] = {way: [] for way in ways}
         for round_ in range(args.rounds + 1):  # the first warms up
@@ -73,6 +76,7 @@ def main() -> None:
                     walls[way].append(time.monotonic() - wall)
     size = sum(map(len, images.values()))
     result = {
+        "model": args.model,
         "images": args.images,
         "rounds": args.rounds,
         "views": args.views,

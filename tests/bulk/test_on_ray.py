@@ -23,7 +23,7 @@ pytestmark = [
     # Ray leaves sockets and files to the garbage collector.
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(600),
 ]
 ENGINE = RayBulk(actors=2, wait_for_nodes=20)
 PIECES = 12

@@ -60,6 +60,10 @@ class RayBulk:
         for outcome in pool.run(_waves(tasks), start):
             name = outcome.task.piece.name
             if outcome.lost:
+                done = table.finished().get(outcome.task.number)
+                if done is not None:  # its last worker died behind its end
+                    yield Step(outcome.task.number, 0, 0, done)
+                    continue
                 reason = f"it was started {ATTEMPTS} times and its worker died each time"
                 logger.warning("%s: %s", name, reason)
                 yield from lose_piece(outcome.task, table, f"{reason}.", part_images=job.part_images)

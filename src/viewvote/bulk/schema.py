@@ -90,5 +90,5 @@ def _as_text(value: object) -> str:
 
 
 def _text(text: str) -> str:
-    """Text that is UTF-8: bytes of a file's name that are none are escaped."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    """Text that is UTF-8: what a file's name or JSON has of other things is escaped."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

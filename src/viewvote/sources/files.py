@@ -1,6 +1,7 @@
 """Single image files, local or in a store; those of a store are fetched some at a time, ahead of what wants them."""
 
 import json
+import os
 from collections import deque
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -67,7 +68,7 @@ class FilesPiece:
             yield SourceItem(entry.address, None, entry.columns, UnreadableImageError(f"{entry.address}: {error}"))
 
     def _start(self, pool: ThreadPoolExecutor, entry: Entry) -> "SourceItem | Future[SourceItem]":
-        if entry.error is not None or "\0" in entry.address:
+        if entry.error is not None or not _is_name(entry.address):
             problem = entry.error or f"{entry.address!r} is no file's name."
             return SourceItem(entry.address, None, entry.columns, UnreadableImageError(problem))
         if not is_address(entry.address):
@@ -94,3 +95,11 @@ class FilesPiece:
                 key, None, columns, ImageTooLargeError(f"{key} has more than {limit}; the limit is {limit}.")
             )
         return SourceItem(key, data, columns)
+
+
+def _is_name(address: str) -> bool:
+    """Whether a file can have the name: JSON may hold what the system does not take."""
+    try:
+        return b"\0" not in os.fsencode(address)
+    except UnicodeEncodeError:
+        return False

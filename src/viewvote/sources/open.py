@@ -90,8 +90,8 @@ class Source:
             try:
                 for file in _files(place):
                     yield from self._open(file)
-            except OSError as error:
-                yield LostPiece(place, f"cannot list {place}: {str(error.strerror or error).rstrip('.')}.")
+            except UsageError as error:
+                yield LostPiece(place, str(error))
 
     def _open(self, file: str) -> Iterable[Entry | Piece]:
         name = file.lower()
@@ -174,6 +174,8 @@ def _listed(place: str) -> Iterator[str]:
         yield from list_files(place)
     except FileNotFoundError as error:
         raise UsageError(f"nothing is at {place}.") from error
+    except OSError as error:
+        raise UsageError(f"cannot list {place}: {str(error.strerror or error).rstrip('.')}.") from error
 
 
 def _holds_rows(folder: Path) -> bool:
