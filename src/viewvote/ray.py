@@ -1,7 +1,7 @@
 """Classifying in a Ray Data pipeline of your own. Importing this loads no Ray: it only takes and returns batches."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from .classify.classifier import Classifier
 from .encoders import LoadOptions
 from .errors import UnreadableImageError, UsageError
 from .sources import SourceItem
-from .stopping import Adaptive
+from .stopping.options import Views
 
 __all__ = ["ClassifyBatch"]
 
@@ -29,7 +29,7 @@ class ClassifyBatch:
     Args:
         labels: The answers to choose from, in words.
         model: A model id.
-        method: A method's name.
+        method: A method's name; "auto" and the defaults below are those of `Classifier`.
         n_views: How many views to look at; "adaptive" is as many as an image needs.
         keep: The share of most confident views that decide; None is the method's own default.
         templates: A template set, a template or several; None is the method's own.
@@ -45,8 +45,8 @@ class ClassifyBatch:
         labels: Sequence[str],
         *,
         model: str = "pocket",
-        method: str = "zero",
-        n_views: int | Literal["adaptive"] | Adaptive = 64,
+        method: str = "auto",
+        n_views: Views = "auto",
         keep: float | None = None,
         templates: str | Sequence[str] | None = None,
         seed: int = 0,

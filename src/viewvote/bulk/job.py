@@ -33,7 +33,7 @@ class Recipe:
 
     def check(self) -> None:
         """Raise UsageError for a method that learns from one image to the next: pieces have no order."""
-        method = checked_method(self.arguments.get("method", "zero"), self.arguments.get("keep"))
+        method = checked_method(self.arguments.get("method", "auto"), self.arguments.get("keep"))
         if isinstance(method, StreamingMethod):
             raise UsageError(
                 f"method {method.name!r} learns from one image to the next; a table of parts has no order."

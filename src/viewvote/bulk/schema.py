@@ -24,6 +24,7 @@ OWN = (
     "tie_break",
     "stop",
     "top",
+    "shown",
     "error",
 )
 
@@ -47,6 +48,7 @@ def schema_of(kept: Mapping[str, Any]) -> Any:
         "tie_break": pa.string(),
         "stop": pa.string(),
         "top": pa.list_(best),
+        "shown": pa.list_(pa.string()),
         "error": pa.string(),
     }
     return pa.schema([*types.items(), *kept.items()])
@@ -70,6 +72,7 @@ def row_of(item: SourceItem, answer: Prediction | ViewvoteError, *, top: int) ->
         "tie_break": answer.tie_break,
         "stop": answer.stop,
         "top": best,
+        "shown": None if answer.each is None else list(answer.shown),
     }
 
 
