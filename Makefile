@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile  # what is used compiles itself
 LOCK := requirements/lock.txt
-EXTRAS := torch,openvino,ray,serve,plots,datasets,heic,raw
+EXTRAS := torch,openvino,ray,serve,plots,datasets,heic,raw,bulk
 
 .PHONY: demo test check bench clean lock format
 
@@ -51,10 +51,11 @@ $(VENV)/core.stamp: pyproject.toml $(LOCK) | $(VENV)/python.stamp
 	@$(PIP) --constraint $(LOCK) --editable .
 	@touch $@
 
-$(VENV)/all.stamp: pyproject.toml $(LOCK) | $(VENV)/core.stamp
+$(VENV)/all.stamp: pyproject.toml $(LOCK) requirements/s3.txt | $(VENV)/core.stamp
 	@echo "Installing everything (torch and its friends are several gigabytes) ..."
 	@$(PIP) --constraint $(LOCK) --editable ".[$(EXTRAS)]" --group dev
 	@$(BIN)/viewvote models get clip-b16  # OpenAI's image tower, for its tests
+	@$(PIP) --no-deps --requirement requirements/s3.txt
 	@touch $@
 
 clean:

@@ -35,7 +35,7 @@ from .gather import checked_context, gather_context, teacher_offsets
 from .image_task import ImageTask, round_ends
 from .objects import shortened, weakly
 from .options import checked_image, checked_images, checked_method
-from .prefetch import PREPARING, prepare_ahead
+from .prefetch import PREPARING, GivenImage, prepare_ahead
 from .presence import asked_presence
 from .progress import Progress, counted
 from .scheduler import Scheduler, Settled, encode_units
@@ -305,7 +305,7 @@ class Classifier(Estimator):
     @overload
     def predict_many(
         self,
-        images: Iterable[ImageSource | Keyed],
+        images: Iterable[GivenImage],
         *,
         batch_views: int | None = ...,
         on_error: Literal["raise"] = ...,
@@ -315,7 +315,7 @@ class Classifier(Estimator):
     @overload
     def predict_many(
         self,
-        images: Iterable[ImageSource | Keyed],
+        images: Iterable[GivenImage],
         *,
         batch_views: int | None = ...,
         on_error: Literal["return"],
@@ -324,7 +324,7 @@ class Classifier(Estimator):
 
     def predict_many(
         self,
-        images: Iterable[ImageSource | Keyed],
+        images: Iterable[GivenImage],
         *,
         batch_views: int | None = None,
         on_error: Literal["raise", "return"] = "raise",
@@ -348,7 +348,7 @@ class Classifier(Estimator):
         return counted(answers, progress, images=images)
 
     def _stream(
-        self, images: Iterable[ImageSource | Keyed], *, batch_views: int | None, on_error: Literal["raise", "return"]
+        self, images: Iterable[GivenImage], *, batch_views: int | None, on_error: Literal["raise", "return"]
     ) -> Iterator[Prediction | ViewvoteError]:
         """What `predict_many` yields; the first image is read when the first answer is asked for."""
         if batch_views is None:

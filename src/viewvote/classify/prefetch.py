@@ -5,10 +5,14 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 
-from ..errors import ViewvoteError
+from ..errors import UnreadableImageError, ViewvoteError
 from ..images.photo import ImageLimits, ImageSource, pinned
+from ..sources.item import SourceItem
 from ..views.sample import Keyed, Sample
 from ..views.threads import Pool
+
+GivenImage = ImageSource | Keyed | SourceItem
+"""What a classifier takes for one of many images."""
 
 PREPARING = 2
 """Images decoded and drawn at the same time while the encoder works."""
@@ -18,7 +22,7 @@ _Started = Future[Sample] | ViewvoteError
 
 def prepare_ahead(
     prepare_one: Callable[[Keyed], Sample],
-    images: Iterable[ImageSource | Keyed],
+    images: Iterable[GivenImage],
     *,
     ahead: int,
     limits: ImageLimits | None = None,
@@ -41,8 +45,8 @@ def prepare_ahead(
         except Exception as error:  # noqa: BLE001 - raised below, when it is its turn
             failure.append(error)
             return
-        keyed = image if isinstance(image, Keyed) else Keyed(image, key=None)
         try:
+            keyed = as_keyed(image)
             pending.append(pool.submit(prepare_one, replace(keyed, image=pinned(keyed.image, limits=limits))))
         except ViewvoteError as error:
             pending.append(error)
@@ -63,6 +67,15 @@ def prepare_ahead(
             if isinstance(one, Future):
                 one.cancel()
         pool.close()
+
+
+def as_keyed(image: GivenImage) -> Keyed:
+    """The image with what its views depend on; raises the error of an item that has none."""
+    if isinstance(image, SourceItem):
+        if image.image is None:
+            raise image.error or UnreadableImageError(f"{image.key} holds no image.")
+        return Keyed(image.image, key=None)
+    return image if isinstance(image, Keyed) else Keyed(image, key=None)
 
 
 def _outcome(started: _Started) -> Sample | ViewvoteError:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ..classify.classifier import Classifier
 from ..classify.options import named_method
@@ -96,6 +97,11 @@ def write_answers(asked: ClassifyOptions) -> int:
 
 def classifier_of(asked: ClassifyOptions) -> Classifier:
     """The classifier that the options describe, its model loaded."""
+    return Classifier(**classifier_arguments(asked))
+
+
+def classifier_arguments(asked: ClassifyOptions) -> dict[str, Any]:
+    """The arguments of the classifier that the options describe."""
     labels = read_labels(asked.labels, asked.labels_file, asked.labels_column)
     settings = read_settings(asked.settings or [])
     if settings and asked.keep is not None:
@@ -105,30 +111,32 @@ def classifier_of(asked: ClassifyOptions) -> Classifier:
     disagreement = None if asked.disagreement is None else read_disagreement(asked.disagreement)
     n_views, rule = asked_views(read_views(asked.views or "auto"), stop=asked.stop, disagreement=disagreement)
     method = named_method(asked.method, text_head=asked.text_head is not None)
-    return Classifier(
-        asked.model or "pocket",
-        labels=labels,
-        method=build_method(method, settings) if settings else method,
-        n_views=n_views,
-        stop=rule,
-        keep=None if settings else asked.keep,
-        augment=asked.augment or "crops",
-        templates=asked.templates,
-        teacher=asked.teacher,
-        abstain_below=asked.abstain_below,
-        none_of_these=asked.none,
-        multi_label=asked.multi_label,
-        thresholds=read_thresholds(asked.threshold or []),
-        calibration=asked.calibration,
-        seed=asked.seed or 0,
-        text_head=asked.text_head,
-        limits=replace(
+    return {
+        "model": asked.model or "pocket",
+        "labels": labels,
+        "method": build_method(method, settings) if settings else method,
+        "n_views": n_views,
+        "stop": rule,
+        "keep": None if settings else asked.keep,
+        "augment": asked.augment or "crops",
+        "templates": asked.templates,
+        "teacher": asked.teacher,
+        "abstain_below": asked.abstain_below,
+        "none_of_these": asked.none,
+        "multi_label": asked.multi_label,
+        "thresholds": read_thresholds(asked.threshold or []),
+        "calibration": asked.calibration,
+        "seed": asked.seed or 0,
+        "limits": replace(
             read_limits(asked.max_pixels, asked.max_bytes),
             decode_memory=asked.decode_memory,
             decode_seconds=asked.decode_seconds,
         ),
-        options=LoadOptions(device=asked.device, dtype=asked.dtype, runtime=asked.runtime, precision=asked.precision),
-    )
+        "text_head": asked.text_head,
+        "options": LoadOptions(
+            device=asked.device, dtype=asked.dtype, runtime=asked.runtime, precision=asked.precision
+        ),
+    }
 
 
 @dataclass

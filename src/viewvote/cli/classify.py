@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from . import bulk
 from . import options as opt
 from .context import ContextMixOption
 
@@ -25,6 +26,8 @@ HELP = """Classify images by labels in words: augment, predict, keep the confide
 
   viewvote classify --features features --labels "indoors,outdoors"
 
+  viewvote classify "shards/{000..127}.tar" --labels-file labels.txt --output answers.parquet/
+
   cat photo.jpg | viewvote classify - --labels "cat,dog" --format json --trace
 
   find . -name "*.jpg" -newer last | viewvote classify - --labels "cat,dog"
@@ -40,7 +43,8 @@ class ClassifyOptions:
     images: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="IMAGE|FOLDER|GLOB|-...", help="What to classify; - is an image or paths on standard input."
+            metavar="IMAGE|FOLDER|GLOB|SHARD|TABLE|ADDRESS|-...",
+            help="What to classify; - is an image or paths on standard input.",
         ),
     ] = None
     watch: Annotated[
@@ -162,6 +166,16 @@ class ClassifyOptions:
             rich_help_panel=opt.OUTPUT,
         ),
     ] = None
+    image_column: bulk.ImageColumnOption = None
+    path_column: bulk.PathColumnOption = None
+    keep_columns: bulk.KeepColumnsOption = None
+    part_images: bulk.PartImagesOption = 1000
+    engine: bulk.EngineOption = "local"
+    ray_address: bulk.RayAddressOption = None
+    actors: bulk.ActorsOption = 2
+    cpus_per_actor: bulk.CpusOption = 1.0
+    gpus_per_actor: bulk.GpusOption = 0.0
+    wait_for_nodes: bulk.WaitOption = 600.0
     plugins: opt.PluginOption = None
     quiet: opt.QuietOption = False
 
@@ -169,7 +183,11 @@ class ClassifyOptions:
 @opt.takes(ClassifyOptions)
 def classify(asked: ClassifyOptions) -> int:
     """Classify images by labels in words."""
+    opt.load_plugins(asked.plugins)
+    if bulk.is_bulk(asked):
+        from .bulk_answers import write_bulk
+
+        return write_bulk(asked)
     from .answers import write_answers
 
-    opt.load_plugins(asked.plugins)
     return write_answers(asked)

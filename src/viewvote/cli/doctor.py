@@ -19,6 +19,7 @@ EXTRAS = {
     "ray-serve": ("ray", "grpcio", "aiohttp"),
     "plots": ("matplotlib",),
     "datasets": ("datasets",),
+    "bulk": ("pyarrow", "fsspec", "aiohttp"),
 }
 
 

@@ -125,7 +125,7 @@ def test_a_killed_worker_loses_nothing_and_the_records_are_those_of_the_local_en
 def test_a_frozen_worker_is_given_up_and_its_samples_are_computed_by_others(
     cluster, spec, expected, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("viewvote.runs.engines.ray.engine.PATIENCE", 6.0)
+    monkeypatch.setattr("viewvote.runs.engines.ray.pool.PATIENCE", 6.0)
     bait = cluster.baits / "SIGSTOP"
     bait.touch()
     summary = run(spec, out=tmp_path, engine=ENGINE)

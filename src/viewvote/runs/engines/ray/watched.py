@@ -15,14 +15,23 @@ class Watched(Generic[Row]):
     """The rows until they end or are given up; `ended` is True for the former.
 
     A thread of its own reads them. They are given up when work had started and neither a row came nor `beats` changed
-    for `patience` seconds; whatever the thread waits for then stays with it.
+    for `patience` seconds; whatever the thread waits for then stays with it. `idle` is called now and then while
+    there is no row, and may raise.
     """
 
-    def __init__(self, rows: Iterator[Row], *, beats: Callable[[], int], patience: float) -> None:
+    def __init__(
+        self,
+        rows: Iterator[Row],
+        *,
+        beats: Callable[[], int],
+        patience: float,
+        idle: Callable[[], None] = lambda: None,
+    ) -> None:
         self.ended = False
         self._rows = rows
         self._beats = beats
         self._patience = patience
+        self._idle = idle
         self._read: Queue[tuple[Any, BaseException | None]] = Queue(maxsize=1)
         self._abandoned = Event()
 
@@ -39,6 +48,7 @@ class Watched(Generic[Row]):
                     if beats != latest:
                         latest, last = beats, monotonic()
                     started = started or beats != at_first
+                    self._idle()
                     continue
                 if error is not None:
                     raise error

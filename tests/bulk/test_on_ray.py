@@ -1,0 +1,176 @@
+"""Tables made on a Ray of three nodes here: the same parts, whatever dies, freezes or goes; none that is left."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+from tests.bulk.jobs import job, manifest_of, parts_of, rows_of, shards
+from tests.sources.shelves import LABELS
+from viewvote.bulk import classify_bulk
+from viewvote.bulk.on_ray import RayBulk
+from viewvote.errors import RunError
+
+ray = pytest.importorskip("ray")
+pytest.importorskip("pyarrow")
+
+pytestmark = [
+    # Ray leaves sockets and files to the garbage collector.
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.timeout(600),
+]
+ENGINE = RayBulk(actors=2, wait_for_nodes=20)
+PIECES = 12
+
+
+def fall_for(baits):
+    """What a worker does as it starts: it arranges to end in the middle of a shard, as the baits say."""
+
+    def prepare():
+        from viewvote.bulk import on_ray
+
+        whole = on_ray.answer_pieces
+
+        def answer_pieces(classifier, tasks, table, **settings):
+            steps = whole(classifier, tasks, table, **settings)
+            yield next(steps)
+            for name in ("SIGKILL", "SIGSTOP"):
+                try:
+                    (baits / name).unlink()
+                except FileNotFoundError:
+                    continue
+                os.kill(os.getpid(), getattr(signal, name))
+            if (baits / "poison").exists() and tasks[0].piece.name == (baits / "poison").read_text():
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield from steps
+
+        on_ray.answer_pieces = answer_pieces
+
+    return prepare
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """A head that has no room for actors, and two nodes that have; each with its own raylet."""
+    patch = pytest.MonkeyPatch()
+    patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    patch.setenv("RAY_worker_niceness", "0")  # else other tests at work starve the workers
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from ray.cluster_utils import Cluster
+
+        small = {"object_store_memory": 80_000_000}
+        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False, **small})
+        cluster.workers = [cluster.add_node(num_cpus=1, **small) for _ in range(2)]
+        cluster.baits = tmp_path_factory.mktemp("baits")
+        hook = {"worker_process_setup_hook": fall_for(cluster.baits)}
+        ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR", runtime_env=hook)
+        yield cluster
+        ray.shutdown()
+        cluster.shutdown()
+    patch.undo()
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory):
+    return shards(tmp_path_factory.mktemp("in"), number=PIECES, each=5)
+
+
+@pytest.fixture(scope="module")
+def expected(places, tmp_path_factory):
+    output = tmp_path_factory.mktemp("local") / "t.parquet"
+    classify_bulk(job(places, output))
+    return parts_of(output)
+
+
+def test_the_parts_are_those_of_the_local_engine_byte_for_byte(cluster, places, expected, tmp_path):
+    done = classify_bulk(job(places, tmp_path / "t.parquet"), engine=ENGINE)
+    assert parts_of(tmp_path / "t.parquet") == expected
+    assert (done.images, done.errors) == (5 * PIECES, 0)
+    assert manifest_of(tmp_path / "t.parquet")["environment"]["model_fingerprint"]
+
+
+def test_a_killed_worker_loses_nothing(cluster, places, expected, tmp_path, caplog):
+    (cluster.baits / "SIGKILL").touch()
+    classify_bulk(job(places, tmp_path / "t.parquet"), engine=ENGINE)
+    assert not (cluster.baits / "SIGKILL").exists()
+    assert parts_of(tmp_path / "t.parquet") == expected
+    assert "died; another one went on with it" in caplog.text
+
+
+def test_a_frozen_worker_is_given_up(cluster, places, expected, tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr("viewvote.runs.engines.ray.pool.PATIENCE", 6.0)
+    (cluster.baits / "SIGSTOP").touch()
+    classify_bulk(job(places, tmp_path / "t.parquet"), engine=RayBulk(actors=1))
+    assert parts_of(tmp_path / "t.parquet") == expected
+    assert "the Ray actors fell silent" in caplog.text
+
+
+def test_a_shard_that_kills_every_worker_becomes_an_error(cluster, tmp_path):
+    places = shards(tmp_path / "in", number=3, each=5)
+    poison = f"{tmp_path}/in/1.tar"
+    (cluster.baits / "poison").write_text(poison)
+    try:
+        done = classify_bulk(job(places, tmp_path / "t.parquet"), engine=ENGINE)
+    finally:
+        (cluster.baits / "poison").unlink()
+    rows = rows_of(tmp_path / "t.parquet")
+    (error,) = [row for row in rows if row["error"]]
+    assert error["key"] == poison
+    assert error["error"] == "it was started 6 times and its worker died each time."
+    of_others = [row for row in rows if not row["key"].startswith(poison)]
+    assert [row["label"] for row in of_others] == [LABELS[i % 3] for i in (*range(5), *range(10, 15))]
+    assert done.errors == 1
+    assert done.images == len(rows)
+
+
+def test_the_command_line_on_a_cluster_is_interrupted_and_continues_here(cluster, places, expected, tmp_path):
+    flags = ["--labels", ",".join(LABELS), "--model", "toy", "--views", "4", "--part-images", "2"]
+    args = [sys.executable, "-m", "viewvote", "classify", places, *flags, "--output", str(tmp_path / "t.parquet")]
+    process = subprocess.Popen(
+        [*args, "--engine", "ray", "--ray-address", cluster.address, "--quiet"], stderr=subprocess.PIPE
+    )
+    while process.poll() is None and len(list(tmp_path.glob("t.parquet/*"))) < 3:
+        pass
+    process.kill()
+    process.communicate()
+    done = subprocess.run(args, capture_output=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    found = parts_of(tmp_path / "t.parquet")
+    assert found.keys() == expected.keys()
+    keys = [row["key"] for row in rows_of(tmp_path / "t.parquet")]
+    assert len(keys) == len(set(keys)) == 5 * PIECES
+    assert found == expected
+    assert json.loads(Path(f"{tmp_path}/t.parquet.manifest/manifest.json").read_text())["complete"]
+
+
+def test_a_lost_node_loses_nothing_and_none_that_is_left_is_reported(
+    cluster, places, expected, tmp_path, caplog, monkeypatch
+):
+    monkeypatch.setattr("viewvote.runs.engines.ray.pool.PATIENCE", 6.0)
+    lost = []
+
+    def lose_one(totals):
+        if not lost:
+            lost.append(cluster.workers.pop())
+            cluster.remove_node(lost[0], allow_graceful=False)
+
+    classify_bulk(job(places, tmp_path / "t.parquet"), engine=ENGINE, watch=lose_one)
+    assert parts_of(tmp_path / "t.parquet") == expected
+
+    def lose_last(totals):
+        if cluster.workers:
+            cluster.remove_node(cluster.workers.pop(), allow_graceful=False)
+
+    todo = job(places, tmp_path / "again.parquet")
+    with pytest.raises(RunError, match="gave up: for 8 seconds no node of the Ray cluster had room for an actor"):
+        classify_bulk(todo, engine=RayBulk(actors=1, wait_for_nodes=8), watch=lose_last)
+    assert "no node of the Ray cluster has room for an actor any more; waiting 8 seconds" in caplog.text
+    classify_bulk(todo)
+    assert parts_of(tmp_path / "again.parquet") == expected
