@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-com
 LOCK := requirements/lock.txt
 EXTRAS := torch,openvino,ray,serve,plots,datasets
 
-.PHONY: demo test check bench clean lock format
+.PHONY: demo test check bench fuzz clean lock format
 
 demo: $(VENV)/core.stamp
 	@echo 'viewvote classify examples/photos --labels-file examples/labels.txt --views 64 --explain demo-output'
@@ -30,6 +30,11 @@ PURE := src/viewvote/errors.py,src/viewvote/prediction.py,src/viewvote/arrays.py
 bench: $(VENV)/all.stamp
 	$(BIN)/python -m benchmarks.views
 	$(BIN)/python -m benchmarks.endtoend $(if $(DATA),--data $(DATA) --write) $(BENCH)
+
+# Hostile inputs for so many minutes; TARGET=images,tables are some of the targets. What is found lies in fuzz/found.
+MINUTES ?= 10
+fuzz: $(VENV)/all.stamp
+	$(BIN)/python -m fuzz --minutes $(MINUTES) $(if $(TARGET),--target $(TARGET))
 
 format: $(VENV)/all.stamp
 	$(BIN)/ruff check --fix .

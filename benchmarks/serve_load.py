@@ -241,7 +241,7 @@ def overload(args: argparse.Namespace) -> None:
 
 def hostile(args: argparse.Namespace) -> None:
     """Damaged images, bodies, headers and clients, and requests made from the contract (serve_hostile.py)."""
-    import serve_hostile
+    from . import serve_hostile
 
     arguments = ["--labels", ",".join(LABELS), "--views", "4", "--timeout", "20", "--max-bytes", "3000000"]
     with service(*arguments) as served:
