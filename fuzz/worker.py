@@ -22,7 +22,7 @@ from viewvote.errors import ViewvoteError
 
 from .target import Target, limits, load
 
-_SHAPE = re.compile(r"0x[0-9a-f]+|[-+.\d]+|'[^']*'|\"[^\"]*\"|/\S+")
+_SHAPE = re.compile(r" is .*(?=, expected)|0x[0-9a-f]+|[-+.\d]+|'[^']*'|\"[^\"]*\"|/\S+")
 
 
 @cache

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from ..errors import DatasetError, UsageError
+from ..reading import read_text
 from ..registry import unknown_name
 from .base import PHOTO, Dataset
 from .cards import use_cards
@@ -13,7 +14,6 @@ from .locate import data_root, root_of
 from .official import open_card
 from .readers.folders import read_folders
 from .readers.hf import PREFIX, open_hf
-from .readers.splits import read_text
 from .readers.tables import SUFFIXES, read_table
 
 
@@ -66,7 +66,7 @@ def _given(classes: str | Path | None) -> Meaning | None:
     if classes is None:
         return None
     if isinstance(classes, Path) or Path(classes).is_file():
-        names = [line.strip() for line in read_text(Path(classes)).splitlines() if line.strip()]
+        names = [line.strip() for line in read_text(Path(classes), error=DatasetError).splitlines() if line.strip()]
         if not names:
             raise DatasetError(f"{classes} holds no class names; expected one a line.")
         return Meaning(ClassList(tuple(names)))

@@ -12,6 +12,7 @@ from ..encoders.head_file import read_head_file
 from ..errors import UsageError
 from ..methods import Method, StreamingMethod
 from ..methods.settings import build_method
+from ..reading import read_bytes
 from ..stopping.options import EXACT, asked_views
 from .selection import Selection
 from .spec import RunSpec
@@ -115,10 +116,7 @@ def _with_stop_file(spec: RunSpec) -> RunSpec:
     if spec.stop is None or spec.stop == EXACT:
         return spec
     path = Path(spec.stop).resolve()
-    try:
-        found = sha256(path.read_bytes()).hexdigest()[:12]
-    except OSError as error:
-        raise UsageError(f"cannot read the calibration {path}: {error.strerror or error}.") from error
+    found = sha256(read_bytes(path, error=UsageError, what="the calibration")).hexdigest()[:12]
     if spec.stop_fingerprint not in (None, found):
         raise UsageError(
             f"the calibration {path} is not the one of the spec: its fingerprint is {found}, the spec says "

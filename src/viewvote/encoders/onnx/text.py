@@ -8,6 +8,7 @@ import numpy as np
 
 from ...arrays import Int64
 from ...errors import CheckpointError, ModelNotFoundError
+from ...reading import read_text
 from .config import PadTo
 
 
@@ -19,8 +20,9 @@ class PackTokenizer:
 
         if not path.is_file():
             raise ModelNotFoundError(f"{path} is missing; the model folder is not complete.")
+        text = read_text(path, error=CheckpointError)
         try:
-            self._tokenizer = Tokenizer.from_str(path.read_text(encoding="utf-8"))
+            self._tokenizer = Tokenizer.from_str(text)
         except Exception as error:  # tokenizers raises bare Exception
             raise CheckpointError(f"{path} is not a tokenizer that `tokenizers` can read: {error}") from error
         self._tokenizer.no_padding()
