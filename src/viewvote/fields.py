@@ -87,7 +87,13 @@ def is_number(value: object) -> bool:
 
 def is_text(value: object) -> bool:
     """Whether this is a text of characters that can be written: no halves of pairs, which JSON may have."""
-    return isinstance(value, str) and not any("\ud800" <= one <= "\udfff" for one in value)
+    if not isinstance(value, str):
+        return False
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 TEXT: Kind[str] = Kind("a text", lambda value: is_text(value) and bool(value))

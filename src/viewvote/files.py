@@ -34,7 +34,7 @@ def write_best_effort(path: Path, data: str | bytes) -> None:
 
 def _replace(path: Path, data: str | bytes, *, sync: bool) -> None:
     """Write a file beside `path` under a name that no other writer has, then rename it."""
-    part = path.with_name(f"{path.name}.{os.urandom(4).hex()}.part")
+    part = path.with_name(f"{path.name[:50]}.{os.urandom(4).hex()}.part")  # no longer than names may be
     try:
         with part.open("xb") as file:
             file.write(data.encode() if isinstance(data, str) else data)

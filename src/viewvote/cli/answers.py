@@ -13,8 +13,9 @@ from ..stopping.options import asked_views, read_disagreement
 from .classify import ClassifyOptions
 from .explanations import Explainer
 from .guard import complain
-from .output import RESUMABLE, Writer, open_output
+from .output import RESUMABLE, Writer, check_answers, open_output
 from .progress import progress
+from .resume import as_written
 from .values import read_labels, read_settings, read_thresholds, read_views
 
 
@@ -24,9 +25,13 @@ def write_answers(asked: ClassifyOptions) -> int:
         raise UsageError("--resume continues a file: name it with --output.")
     if asked.resume and asked.format not in RESUMABLE:
         raise UsageError(f"--resume continues {' or '.join(RESUMABLE)} files; add --format jsonl.")
+    if asked.output is not None:
+        check_answers(asked.output, resume=asked.resume, overwrite=asked.overwrite)
     paths = find_images(asked.images, report=complain)
+    explainer = None
+    if asked.explain is not None:
+        explainer = Explainer(asked.explain, paths, overwrite=asked.overwrite or asked.resume)
     classifier = classifier_of(asked)
-    explainer = None if asked.explain is None else Explainer(asked.explain, paths)
     stream, done = None, set[str]()
     if asked.output is not None:
         stream, done = open_output(
@@ -37,8 +42,8 @@ def write_answers(asked: ClassifyOptions) -> int:
             top=asked.top,
             classifier=classifier,
         )
-    todo = [path for path in paths if path not in done]
-    fresh = stream is None or stream.tell() == 0
+    todo = [path for path in paths if as_written(path) not in done] if done else paths
+    fresh = stream is None or not stream.seekable() or stream.tell() == 0
     writer = Writer(stream, asked.format, top=asked.top, trace=asked.trace, width=_path_width(todo), fresh=fresh)
     try:
         failed = _write_each(

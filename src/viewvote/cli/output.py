@@ -1,15 +1,16 @@
 """Writers of predictions: each writes whole lines as results come."""
 
 import codecs
-import csv
-import io
 import json
 import sys
 from collections.abc import Callable
+from os import SEEK_END
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
+from ..outputs import check_output, csv_line, lock_output
+from ..reading import reason
 from .classify import Format
 from .resume import done_before
 
@@ -42,7 +43,7 @@ class Writer:
         if fresh and fmt == "table":
             self._put(f"{'image':{width}}  {'likely':>6}  {'votes':>8}  label")
         elif fresh and fmt == "csv":
-            self._put(_csv_line(COLUMNS))
+            self._put(csv_line(COLUMNS))
 
     def write(self, prediction: "Prediction") -> None:
         """Add one prediction."""
@@ -93,30 +94,44 @@ class Writer:
     def _csv(self, prediction: "Prediction") -> str:
         row = prediction.to_dict(top=self._top)
         row["scores"] = self._dumps(row["scores"])
-        return _csv_line(["" if row[column] is None else row[column] for column in COLUMNS])
+        return csv_line(["" if row[column] is None else row[column] for column in COLUMNS])
 
 
 def open_output(
     path: Path, fmt: Format, *, resume: bool, overwrite: bool, top: int | None, classifier: "Classifier"
 ) -> tuple[TextIO, set[str]]:
-    """The file to write to, and the images it holds already (with resume)."""
-    if path.exists() and not (resume or overwrite):
-        raise UsageError(f"{path} exists. Continue it with --resume, or replace it with --overwrite.")
-    done: set[str] = set()
-    if resume and path.exists():
-        done = done_before(path, fmt, columns=COLUMNS, top=scores_shown(fmt, top), classifier=classifier)
+    """The file to write to, locked until it is closed, and the images it holds already as it names them (`as_written`).
+
+    Nothing is read or cut off before the lock is held: another process may be writing.
+    """
+    check_answers(path, resume=resume, overwrite=overwrite)
     try:
-        return path.open("a" if resume else "w", encoding="utf-8", newline=""), done
+        stream = path.open("a", encoding="utf-8", newline="")
     except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror or error}.") from error
+        raise UsageError(f"cannot write {path}: {reason(error)}.") from error
+    try:
+        lock_output(stream, path)
+        done: set[str] = set()
+        if stream.seekable() and stream.tell():
+            check_answers(path, resume=resume, overwrite=overwrite)  # it may have been written meanwhile
+            if resume:
+                done = done_before(path, fmt, columns=COLUMNS, top=scores_shown(fmt, top), classifier=classifier)
+                stream.seek(0, SEEK_END)
+            else:
+                stream.truncate(0)
+    except BaseException:
+        stream.close()
+        raise
+    return stream, done
+
+
+def check_answers(path: Path, *, resume: bool, overwrite: bool) -> None:
+    """Raise UsageError unless answers may be written to this file."""
+    check_output(
+        path, overwrite=resume or overwrite, otherwise="Continue it with --resume, or replace it with --overwrite."
+    )
 
 
 def scores_shown(fmt: Format, top: int | None) -> int | None:
     """How many labels get their scores: as many as asked for, else the best three, but all of them (None) in JSON."""
     return _BEST if top is None and fmt in ("table", "csv") else top
-
-
-def _csv_line(values: list[object] | list[str]) -> str:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(values)
-    return line.getvalue()

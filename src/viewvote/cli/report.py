@@ -28,6 +28,7 @@ REPORT_HELP = """The paper's tables from runs: ours with intervals, the publishe
 """
 
 Output = Annotated[Path | None, typer.Option(help="Write to this file instead of standard output.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
 
 
 @guarded
@@ -51,9 +52,11 @@ def report(
         str | None, typer.Option(help="Also rows scored from the runs of zero: zero-shot, keep=0.1 (commas).")
     ] = None,
     output: Output = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """The paper's tables from runs."""
     from ..errors import UsageError
+    from ..outputs import check_output
     from ..registry import unknown_name
     from ..report.compare import compare as compare_runs
     from ..report.derived import derived_runs
@@ -65,6 +68,8 @@ def report(
 
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
+    if output is not None:
+        check_output(output, overwrite=overwrite)
     if compare is not None:
         if runs:
             raise UsageError("--compare takes its two runs itself; leave the others out.")
@@ -85,12 +90,16 @@ def metrics(
     bins: Annotated[int, typer.Option(min=1, help="Bins of confidence.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Draw reliability and risk to this PNG, SVG or PDF.")] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Accuracy, calibration, selective risk and cost of one run."""
+    from ..outputs import check_output
     from ..report.formats.strict_json import strict_json
     from ..report.sheet import fill_sheet
     from ..runs.read import load_run
 
+    if plot is not None:
+        check_output(plot, overwrite=overwrite)
     sheet = fill_sheet(load_run(run), bins=bins)
     if plot is not None:
         from ..pictures.plots import plot_sheet
@@ -118,9 +127,11 @@ def rescore(
         str, typer.Option(help=" | ".join(RESCORED), autocompletion=offering(RESCORED))
     ] = "table",
     output: Output = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Score other settings from one run's records: any keep, fewer views, other tie rules, zero-shot, anchored."""
     from ..errors import UsageError
+    from ..outputs import check_output
     from ..registry import unknown_name
     from ..report.rescored import own_weight, rescored_rows, rescored_text, settings_of
     from ..runs.read import load_run
@@ -128,6 +139,8 @@ def rescore(
 
     if format not in RESCORED:
         raise unknown_name("format", format, RESCORED)
+    if output is not None:
+        check_output(output, overwrite=overwrite)
     if method not in VOTES:
         raise unknown_name("method to rescore", method, VOTES)
     if weight is not None and method != "anchored":
@@ -157,13 +170,10 @@ def _numbers(text: str, kind: Callable[[str], N], rule: str) -> list[N]:
 
 
 def put_text(text: str, output: Path | None) -> None:
-    """The text on standard output, or in a file."""
-    from ..errors import UsageError
+    """The text on standard output, or in a file that `check_output` admitted."""
+    from ..outputs import put_output
 
     if output is None:
         typer.echo(text, nl=False)
-        return
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {output}: {error.strerror or error}.") from error
+    else:
+        put_output(output, text)

@@ -35,13 +35,17 @@ def reproduce(
     views: Annotated[int | None, typer.Option(metavar="N", help="Other than the paper's 64 views.")] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of all runs.")] = Path("runs"),
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw a study to this PNG, SVG or PDF.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the drawing if it exists.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
     """List the paper's tables and figures, or run one."""
+    from ..outputs import check_output
     from ..runs.read import load_runs
     from ..studies.reproduce import find_item, list_items, plan_item
     from .values import read_seeds
 
+    if plot is not None:
+        check_output(plot, overwrite=overwrite)
     there = load_runs([out]) if any(out.glob("*/records.jsonl")) else []
     listed = list_items(there, root=root)
     if item is None:

@@ -12,7 +12,7 @@ from .catalog import CATALOG, SUITES, Card, card, class_list
 from .classes import ClassList, is_wnid
 from .locate import data_root, root_of
 from .official import open_card
-from .readers.folders import read_folders
+from .readers.folders import folders_in, read_folders
 from .readers.hf import PREFIX, open_hf
 from .readers.tables import SUFFIXES, read_table
 
@@ -79,7 +79,7 @@ def _of_card(found: Card) -> Meaning:
 
 def _recognised(path: Path) -> Meaning:
     """What a folder's class folders mean: all the classes of a card, some of ImageNet's, or just what they say."""
-    folders = [entry.name for entry in path.iterdir() if entry.is_dir() and not entry.name.startswith(".")]
+    folders = folders_in(path)
     cards = [card for card in CATALOG.values() if _is_all_of(folders, card.class_list)]
     alike = [card for card in cards if _is_called_like(path, card)]
     numbers = bool(folders) and all(folder.isdecimal() for folder in folders)

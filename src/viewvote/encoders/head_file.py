@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..arrays import Float32
 from ..errors import MissingExtraError, UsageError
 from ..fields import POSITIVE, TEXT, Fields, Kind, list_of
+from ..outputs import put_output
 from ..reading import open_regular, parse_json, read_json, reason
 from .base import Encoder, unit_rows
 from .text_head import TextHead
@@ -53,8 +54,7 @@ class HeadFile:
 
 def read_head_file(path: Path) -> HeadFile:
     """The head in an .npy file, with FILE.json beside it where there is one, or in a safetensors file."""
-    if path.suffix not in SUFFIXES:
-        raise UsageError(f"a text head is a file that ends in {' or '.join(SUFFIXES)}; got {path.name!r}.")
+    checked_suffix(path)
     found, info = _read_npy(path) if path.suffix == ".npy" else _read_safetensors(path)
     if found.ndim != 2 or found.dtype.kind not in "fiu":
         raise UsageError(f"{path} is no text head: it needs numbers (classes, width); got {found.dtype} {found.shape}.")
@@ -66,8 +66,8 @@ def read_head_file(path: Path) -> HeadFile:
 
 
 def _read_npy(path: Path) -> tuple[NDArray[Any], object]:
-    beside = path.with_suffix(".json")
-    info = read_json(beside, error=UsageError) if beside.exists() else {}
+    (text,) = beside(path)
+    info = read_json(text, error=UsageError) if text.exists() else {}
     try:
         with open_regular(path) as file:
             data = file.read()
@@ -154,20 +154,28 @@ def _check_duplicates(features: Float32, labels: Sequence[str], path: Path) -> N
 
 def write_head_file(path: Path, features: Float32, *, info: Mapping[str, Any]) -> None:
     """Write a head that `read_head_file` reads: .npy with a .json beside it, or safetensors."""
-    if path.suffix not in SUFFIXES:
-        raise UsageError(f"a text head is written to a file that ends in {' or '.join(SUFFIXES)}; got {path.name!r}.")
+    checked_suffix(path)
+    if path.suffix == ".npy":
+        out = io.BytesIO()
+        np.save(out, features, allow_pickle=False)
+        put_output(path, out.getvalue())
+        for text in beside(path):
+            put_output(text, json.dumps(info, indent=1, ensure_ascii=False) + "\n")
+        return
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.suffix == ".npy":
-            np.save(path, features, allow_pickle=False)
-            path.with_suffix(".json").write_text(
-                json.dumps(info, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-            )
-            return
-        try:
-            from safetensors.numpy import save_file
-        except ImportError as error:
-            raise MissingExtraError.for_extra("torch", what="Writing safetensors") from error
-        save_file({TENSOR: np.ascontiguousarray(features)}, path, metadata={METADATA: json.dumps(info)})
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror or error}.") from error
+        from safetensors.numpy import save
+    except ImportError as error:
+        raise MissingExtraError.for_extra("torch", what="Writing safetensors") from error
+    put_output(path, save({TENSOR: np.ascontiguousarray(features)}, metadata={METADATA: json.dumps(info)}))
+
+
+def checked_suffix(path: Path) -> Path:
+    """The path; UsageError unless its ending is one of a text head's."""
+    if path.suffix not in SUFFIXES:
+        raise UsageError(f"a text head is a file that ends in {' or '.join(SUFFIXES)}; got {path.name!r}.")
+    return path
+
+
+def beside(path: Path) -> tuple[Path, ...]:
+    """The other files of a text head at `path`: what an .npy file cannot hold."""
+    return (path.with_suffix(".json"),) if path.suffix == ".npy" else ()

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageOps
@@ -9,6 +10,7 @@ from PIL import Image, ImageDraw, ImageOps
 from ..datasets import Dataset, Item
 from ..errors import ImageError, UsageError
 from ..images.photo import open_photo
+from ..outputs import put_output
 from .drawing import FAINT, GRID, INK, SCALE, fit, font
 
 CELL, CAPTION, GAP, MARGIN = 112 * SCALE, 46 * SCALE, 10 * SCALE, 24 * SCALE
@@ -41,10 +43,14 @@ def contact_sheet(dataset: Dataset, *, most: int = MOST) -> Image.Image:
 
 def save_contact_sheet(dataset: Dataset, path: Path) -> None:
     """Write the contact sheet to a file, whose ending names the kind of image."""
+    kind, out = Image.registered_extensions().get(path.suffix.lower()), BytesIO()
+    if kind not in Image.SAVE:
+        raise UsageError(f"cannot write the contact sheet {path}: unknown file extension: {path.suffix}.")
     try:
-        contact_sheet(dataset).save(path)
-    except (OSError, ValueError) as error:  # Pillow raises ValueError for an unknown ending
+        contact_sheet(dataset).save(out, kind)
+    except (OSError, ValueError) as error:  # a kind that has no colours
         raise UsageError(f"cannot write the contact sheet {path}: {error}.") from error
+    put_output(path, out.getvalue())
 
 
 def _spread(labels: Sequence[int], most: int) -> list[int]:

@@ -1,10 +1,12 @@
 """Plots: a sheet's reliability diagrams and risk-coverage curve, and the parts that studies share. Needs `plots`."""
 
 from collections.abc import Callable, Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from ..errors import MissingExtraError, UsageError
+from ..outputs import put_output
 from ..report.sheet import Sheet
 from .drawing import FAINT, GRID, INK
 from .explain import PALETTE
@@ -23,10 +25,9 @@ def save_plot(draw: Callable[[Any], None], path: Path, *, size: tuple[float, flo
 
     figure = Figure(figsize=size, layout="constrained")
     draw(figure)
-    try:
-        figure.savefig(path, dpi=150)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror or error}.") from error
+    out = BytesIO()
+    figure.savefig(out, dpi=150, format=path.suffix.lower()[1:])
+    put_output(path, out.getvalue())
 
 
 def plot_sheet(sheet: Sheet, path: Path) -> None:

@@ -12,7 +12,7 @@ import tomli_w
 from ..checks import MOST_VIEWS, checked_whole
 from ..encoders import LoadOptions
 from ..errors import UsageError
-from ..fields import is_number, shown
+from ..fields import is_number, is_text, shown
 from ..reading import parse_toml
 from ..registry import unknown_name
 from ..stopping.options import asked_views
@@ -97,7 +97,7 @@ class RunSpec:
         plain = {key: list(value) if isinstance(value, tuple) else value for key, value in self.settings.items()}
         object.__setattr__(self, "settings", plain)
         for value in vars(self).values():
-            if isinstance(value, str) and not _is_unicode(value):
+            if isinstance(value, str) and not is_text(value):
                 raise UsageError(f"a spec is UTF-8 text and cannot hold the name {value!r}: rename it, or link to it.")
 
     @property
@@ -186,15 +186,6 @@ def _checked(name: str, value: object) -> Any:
 def _is_plain(value: object) -> bool:
     """Whether a spec can hold the value: its file, and its hash."""
     return all(map(_is_plain, value)) if isinstance(value, list | tuple) else isinstance(value, int | float | str)
-
-
-def _is_unicode(text: str) -> bool:
-    """Whether this is no file name of other bytes, which Python writes as surrogates."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _toml(values: Mapping[str, Any]) -> str:
