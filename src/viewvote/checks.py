@@ -1,6 +1,8 @@
 """Checks of arguments that several rooms take."""
 
 import operator
+from numbers import Real
+from typing import cast
 
 from .errors import UsageError
 from .fields import shown
@@ -24,11 +26,11 @@ def checked_whole(
     return number
 
 
-def checked_keep(keep: float) -> float:
+def checked_keep(keep: object) -> float:
     """The share of views that are kept; UsageError unless it is above 0 and at most 1."""
-    if not 0 < keep <= 1:
-        raise UsageError(f"keep must be above 0 and at most 1 (the share of views that vote); got {keep}.")
-    return keep
+    if isinstance(keep, bool) or not isinstance(keep, Real) or not 0 < cast("float", keep) <= 1:
+        raise UsageError(f"keep must be above 0 and at most 1 (the share of views that vote); got {shown(keep)}.")
+    return cast("float", keep)
 
 
 def checked_share(value: float, *, name: str) -> float:

@@ -99,6 +99,8 @@ class ModelNotFoundError(ModelError, FileNotFoundError):
 class CheckpointError(ModelError, ValueError):
     """A weights file with other contents than expected."""
 
+    exit_code = 2
+
 
 class UnsupportedEncoderError(ModelError, TypeError):
     """An encoder without the ability that was asked of it."""
@@ -106,6 +108,8 @@ class UnsupportedEncoderError(ModelError, TypeError):
 
 class RecordError(ViewvoteError, ValueError):
     """A record, or a folder of them, that is not what was expected."""
+
+    exit_code = 2
 
 
 class RunError(ViewvoteError, RuntimeError):

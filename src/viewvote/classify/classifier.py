@@ -22,6 +22,7 @@ from ..probability import ProbabilityFit
 from ..registry import unknown_name
 from ..stopping.options import Views, checked_budget, checked_stop, settled_views
 from ..views.sample import Augment, Keyed, Sample, checked_augment, prepare
+from .arguments import check_types
 from .calibration import probability_fit
 from .each_label import Thresholds
 from .image_task import ImageTask, round_ends
@@ -85,7 +86,7 @@ class Classifier:
         seed: int = 0,
         options: LoadOptions | None = None,
         limits: ImageLimits | None = None,
-        cache_dir: Path | None = None,
+        cache_dir: str | Path | None = None,
         augment: Augment = "crops",
         unique_labels: bool = True,
         evidence: bool = False,
@@ -94,6 +95,9 @@ class Classifier:
         build_head: BuildHead = build_text_head,
         text_head: str | Path | None = None,
     ) -> None:
+        check_types(labels=labels, keep=keep, templates=templates, abstain_below=abstain_below, calibration=calibration)
+        check_types(options=options, limits=limits, cache_dir=cache_dir, augment=augment, unique_labels=unique_labels)
+        check_types(evidence=evidence, stop=stop, detail=detail, text_head=text_head, build_head=build_head)
         self.labels = checked_labels(labels, unique=unique_labels)
         self.unique_labels = unique_labels
         self.evidence = evidence or detail
@@ -116,7 +120,7 @@ class Classifier:
         self.abstain_below = checked_share(abstain_below, name="abstain_below")
         self.seed = checked_whole(seed, name="seed")
         self.limits = limits
-        self.cache_dir = cache_dir
+        self.cache_dir = None if cache_dir is None else Path(cache_dir)
         self.build_head = build_head
         self.encoder = load_encoder(model, options) if isinstance(model, str) else checked_encoder(model)
         self.teacher = load_encoder(teacher, options) if isinstance(teacher, str) else teacher
@@ -146,7 +150,7 @@ class Classifier:
             multi_label=multi_label,
             thresholds=thresholds,
             templates=self.templates,
-            cache_dir=cache_dir,
+            cache_dir=self.cache_dir,
             build_head=build_head,
         )
 

@@ -12,6 +12,7 @@ from typing import ParamSpec
 from ..errors import ViewvoteError
 
 P = ParamSpec("P")
+_PLACES = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
@@ -53,9 +54,12 @@ def exit_code_of(error: BaseException) -> int:
         _forget_stdout()
         complain(f"cannot write: {error.strerror}.")
         return 1
+    if isinstance(error, OSError) and error.errno in (*_PLACES, errno.ENAMETOOLONG) and error.filename is not None:
+        complain(f"cannot use {os.fsdecode(error.filename)}: {error.strerror}.")
+        return 2
     if os.environ.get("VIEWVOTE_DEBUG"):
         traceback.print_exception(error)
-    complain(f"unexpected {type(error).__name__}: {error}. Set VIEWVOTE_DEBUG=1 to see where.")
+    complain(f"unexpected {type(error).__name__}: {str(error)[:1000]}. Set VIEWVOTE_DEBUG=1 to see where.")
     return 1
 
 
