@@ -25,7 +25,7 @@ CORPUS = Path(__file__).parent / "corpus"
 FOUND = Path(__file__).parent / "found"
 START_SECONDS = 120
 MOST_SEEDS = 2000
-MINIMISE_SECONDS = 30.0
+MINIMISE_SECONDS = 20.0
 
 
 @dataclass(frozen=True)

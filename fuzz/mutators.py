@@ -95,3 +95,67 @@ def mutated_lines(data: bytes, rng: random.Random) -> bytes:
             case _:
                 lines[at] = mutated_bytes(lines[at], rng)
     return b"\n".join(lines)
+
+
+def join_files(files: dict[str, bytes]) -> bytes:
+    """Several files as one input: their names and bytes, in JSON that stays readable where they are text."""
+    return json.dumps({name: data.decode("latin-1") for name, data in files.items()}).encode()
+
+
+def split_files(data: bytes) -> dict[str, bytes]:
+    """The files of an input of `join_files`; none where it is no such input any more."""
+    try:
+        found = json.loads(data)
+        return {name: text.encode("latin-1") for name, text in found.items() if "/" not in name and name.isascii()}
+    except (ValueError, AttributeError, RecursionError):
+        return {}
+
+
+def mutated_files(data: bytes, rng: random.Random) -> bytes:
+    """One of the files changed as its ending suggests, or left out."""
+    files = split_files(data)
+    if not files:
+        return data
+    name = rng.choice(sorted(files))
+    if len(files) > 1 and rng.random() < 0.03:
+        del files[name]
+        return join_files(files)
+    ending = name.rpartition(".")[2]
+    change = {"json": mutated_json_bytes, "jsonl": _mutated_json_line, "csv": mutated_lines, "txt": mutated_lines}
+    change["toml"] = _mutated_toml
+    files[name] = change.get(ending, mutated_bytes)(files[name], rng)
+    return join_files(files)
+
+
+def _mutated_json_line(data: bytes, rng: random.Random) -> bytes:
+    """One line changed as JSON, or all as lines."""
+    lines = data.split(b"\n")
+    at = rng.randrange(len(lines))
+    if rng.random() < 0.2 or not lines[at]:
+        return mutated_lines(data, rng)
+    lines[at] = mutated_json_bytes(lines[at], rng)
+    return b"\n".join(lines)
+
+
+_TOML_VALUES = ("-1", "0", "10000000000000000000000000000000", "nan", "inf", "true", '""', '"a"', "[]", "[1]", "{}")
+_TOML_VALUES += (
+    '["a"]',
+    '"\\u0000"',
+    "1979-05-27",
+    "[" * 2000,
+    '"' + "x" * 5000 + '"',
+    '"../x"',
+    "{a = {a = 1}}",
+    "64",
+)
+
+
+def _mutated_toml(data: bytes, rng: random.Random) -> bytes:
+    """The value of one key replaced, or lines changed."""
+    lines = data.split(b"\n")
+    keys = [i for i, line in enumerate(lines) if b" = " in line]
+    if not keys or rng.random() < 0.3:
+        return mutated_lines(data, rng)
+    at = rng.choice(keys)
+    lines[at] = lines[at].partition(b" = ")[0] + b" = " + rng.choice(_TOML_VALUES).encode()
+    return b"\n".join(lines)

@@ -77,10 +77,10 @@ def test_a_campaign_reports_its_inputs_and_writes_what_it_finds(tmp_path, monkey
     monkeypatch.setattr(campaign, "CORPUS", tmp_path / "corpus")
     monkeypatch.setattr(campaign, "FOUND", tmp_path / "found")
     monkeypatch.setattr(
-        Worker, "ask", lambda self, data: campaign.Verdict("bad", 0.0, "a fault" if b"x" in data else None)
+        Worker, "ask", lambda self, data: campaign.Verdict("bad", 0.0, "a fault" if b"4" in data else None)
     )
-    report = run_campaign("calibrations", seconds=0.5, seed=0)
+    report = run_campaign("calibrations", seconds=5, seed=0)
     assert report.inputs > 3
     assert list(report.findings) == ["a fault"]
-    assert report.findings["a fault"].read_bytes() == b"x"
+    assert report.findings["a fault"].read_bytes() == b"4"
     assert json.loads(capfd.readouterr().out)["finding"] == "a fault"

@@ -147,7 +147,7 @@ def _classes(given: str | tuple[str, ...], wnids: tuple[str, ...], *, where: str
         return class_list(given)
     if isinstance(given, str):
         path = beside / given
-        if not path.is_file():
+        if not os.path.isfile(path):  # noqa: PTH113 - never raises, Path.is_file may
             raise unknown_name(f"file or class list, named as classes in {where}", given, class_list_names())
         given = tuple(line.strip() for line in read_text(path, error=UsageError).splitlines() if line.strip())
         if not given:

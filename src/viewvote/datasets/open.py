@@ -1,5 +1,6 @@
 """Opening any dataset: a catalog name, a folder of class folders, a table, or one of Hugging Face's."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -46,7 +47,7 @@ def open_dataset(name: str | Path, *, root: Path | None = None, classes: str | P
     if text.startswith(PREFIX):
         chosen = meaning or Meaning()
         return open_hf(text[len(PREFIX) :], classes=chosen.classes, templates=chosen.templates, card=chosen.card)
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises OSError for a name that is too long
         chosen = meaning or _recognised(path)
         return read_folders(path, classes=chosen.classes, templates=chosen.templates, card=chosen.card)
     if path.suffix.lower() in SUFFIXES:
@@ -65,7 +66,7 @@ def _given(classes: str | Path | None) -> Meaning | None:
     """The classes that were asked for by a catalog name or a file of names."""
     if classes is None:
         return None
-    if isinstance(classes, Path) or Path(classes).is_file():
+    if isinstance(classes, Path) or os.path.isfile(classes):  # noqa: PTH113 - likewise
         names = [line.strip() for line in read_text(Path(classes), error=DatasetError).splitlines() if line.strip()]
         if not names:
             raise DatasetError(f"{classes} holds no class names; expected one a line.")

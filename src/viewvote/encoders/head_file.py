@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,7 @@ def _read_npy(path: Path) -> tuple[NDArray[Any], object]:
         return np.lib.format.read_array(io.BytesIO(data), allow_pickle=False), info
     except OSError as error:
         raise UsageError(f"cannot read the text head {path}: {reason(error)}.") from error
-    except (ValueError, MemoryError, OverflowError) as error:  # a header may promise any size
+    except (ValueError, MemoryError, OverflowError, SyntaxError, TokenError) as error:  # a header may be anything
         raise UsageError(f"the text head {path} is not a whole .npy file: {error}.") from error
 
 

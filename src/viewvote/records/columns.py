@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from itertools import islice
 from pathlib import Path
@@ -34,12 +35,23 @@ class TieEvidence:
 
     def logits(self) -> tuple[Int64, Float32]:
         """The candidate classes, ascending, and their logits (views, candidates)."""
-        classes = np.asarray(self.candidates, dtype=np.int64)
-        return classes, unpack_floats(self.packed_logits).reshape(-1, max(1, len(classes)))
+        with _damage_named():
+            classes = np.asarray(self.candidates, dtype=np.int64)
+            return classes, unpack_floats(self.packed_logits).reshape(-1, max(1, len(classes)))
 
     def groups(self, rule: str) -> Float32:
         """Per view, the score of its group under "group-marginal" or "group-logits"."""
-        return unpack_floats(self.packed_groups[rule == "group-logits"])
+        with _damage_named():
+            return unpack_floats(self.packed_groups[rule == "group-logits"])
+
+
+@contextmanager
+def _damage_named() -> Iterator[None]:
+    """Make what unpacking damaged arrays raises a RecordError."""
+    try:
+        yield
+    except (ValueError, TypeError, OverflowError) as error:
+        raise RecordError(f"the evidence of a record is damaged ({type(error).__name__}: {error}).") from error
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,5 +1,6 @@
 """A job: a spec with its dataset opened, ready to be computed anywhere."""
 
+import os
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -68,7 +69,8 @@ class Job:
 
 def place_of(name: str) -> str:
     """A catalog name as it is, a folder or file by its absolute path: folders of one name are not one dataset."""
-    return str(Path(name).resolve()) if name not in CATALOG and Path(name).exists() else name
+    # Path.exists raises OSError for a name that is too long; such a one is nothing that is there.
+    return str(Path(name).resolve()) if name not in CATALOG and os.path.exists(name) else name  # noqa: PTH110
 
 
 def dataset_of(spec: RunSpec) -> Dataset:

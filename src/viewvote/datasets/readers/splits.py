@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -85,7 +86,7 @@ def table_rows(split: Path, classes: ClassList) -> list[Row]:
 
 def read_list(path: Path) -> str:
     """The text of a list of images, or an error that names where it is expected."""
-    error = DatasetError if path.exists() else DatasetNotFoundError
+    error = DatasetError if os.path.exists(path) else DatasetNotFoundError  # noqa: PTH110 - Path.exists may raise
     return read_text(path, error=error, limit=LIST_BYTES)
 
 
