@@ -1,6 +1,7 @@
 """The answers of `viewvote classify`: one line per image as it is classified, unreadable images reported."""
 
 import os
+from contextlib import suppress
 from dataclasses import replace
 
 from ..classify.classifier import Classifier
@@ -52,6 +53,8 @@ def write_answers(asked: ClassifyOptions) -> int:
     finally:
         writer.close()
         if stream is not None:
+            with suppress(OSError):  # of what is no file on a disk
+                os.fsync(stream.fileno())
             stream.close()
     if not asked.quiet and (len(paths) > 1 or failed):
         skipped = f", {len(done)} done before" if done else ""
