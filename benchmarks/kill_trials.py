@@ -1,12 +1,15 @@
-"""Kills `viewvote eval` with SIGKILL at random moments, continues it, and compares with an uninterrupted run.
+"""Kills `viewvote eval` or `classify` with SIGKILL at random moments, continues it, and compares with a whole run.
 
 Most kills come after a random number of new records; the others after a random time, also while a process loads,
-repairs or finishes. A run that ends before its kill is compared, and a new one begun. Prints a JSON line: kills, how
-many fell while records were written, records lost and duplicated, runs whose records differ from the uninterrupted.
+repairs or finishes. A run that ends before its kill is compared, and a new one begun. With --power-loss the file is
+then cut to what it had when it was last synced, or a little more: what a disk may have after a power loss. Prints a
+JSON line: kills, how many fell while records were written, power losses, records lost and duplicated, runs whose
+records differ from the uninterrupted.
 """
 
 import argparse
 import json
+import os
 import random
 import subprocess
 import sys
@@ -18,8 +21,6 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image
-
-from viewvote.records.record import Record, without_timings
 
 BY_TIME = 0.3
 
@@ -36,20 +37,66 @@ def make_folder(root: Path, n: int) -> None:
         Image.fromarray(pixels).save(path)
 
 
+SYNCED = """
+import os, sys
+whole = os.fsync
+def noted(descriptor):
+    whole(descriptor)
+    with open(NOTE, "a") as note:
+        note.write(f"{os.fstat(descriptor).st_ino} {os.fstat(descriptor).st_size}\\n")
+NOTE = sys.argv.pop(1)
+os.fsync = noted
+from viewvote.cli import main
+main()
+"""
+"""The command, which notes the file and its size whenever one is synced."""
+
+
 def command(args: argparse.Namespace, data: Path, out: Path) -> list[str]:
-    flags = ["--dataset", str(data), "--model", args.model, "--views", str(args.views), "--out", str(out), "--quiet"]
-    return [sys.executable, "-m", "viewvote", "eval", *flags, "--method", args.method]
+    out.mkdir(parents=True, exist_ok=True)
+    start = [sys.executable, "-c", SYNCED, str(note_of(out))]
+    common = ["--model", args.model, "--views", str(args.views), "--method", args.method, "--quiet"]
+    if args.command == "classify":
+        output = ["--output", str(out / "answers.jsonl"), "--format", "jsonl", "--resume"]
+        return [*start, "classify", str(data), "--labels", "red,green,blue", *common, *output]
+    engine = ["--engine", "ray", "--actors", "2"] if args.command == "ray" else []
+    return [*start, "eval", "--dataset", str(data), "--out", str(out), *common, *engine]
+
+
+def note_of(out: Path) -> Path:
+    return out.with_suffix(".synced")
+
+
+def file_of(out: Path) -> Path | None:
+    """The file of records or answers, once there is one."""
+    return next((path for name in ("*/records.jsonl", "answers.jsonl") for path in out.glob(name)), None)
 
 
 def lines_of(out: Path) -> list[str]:
-    (path,) = out.glob("*/records.jsonl")
+    path = file_of(out)
+    assert path is not None, out
     return path.read_text().splitlines()
 
 
 def count(out: Path) -> tuple[int, bool]:
     """Whole lines of the newest run, and whether half a line follows them."""
-    data = b"".join(path.read_bytes() for path in out.glob("*/records.jsonl"))
+    path = file_of(out)
+    data = b"" if path is None else path.read_bytes()
     return data.count(b"\n"), bool(data) and not data.endswith(b"\n")
+
+
+def lose_power(out: Path, rng: random.Random) -> bool:
+    """Cut the file to what was synced of it, or a random part of the rest; whether anything was cut."""
+    path = file_of(out)
+    if path is None or not path.stat().st_size:
+        return False
+    notes = note_of(out).read_text().split("\n")[:-1] if note_of(out).exists() else []
+    sizes = [int(size) for inode, size in map(str.split, notes) if int(inode) == path.stat().st_ino]
+    size = path.stat().st_size
+    synced = min(sizes[-1] if sizes else 0, size)
+    cut = rng.choice([synced, rng.randint(synced, size)])
+    os.truncate(path, cut)
+    return cut < size
 
 
 def wait(process: "subprocess.Popen[bytes]", seconds: float) -> None:
@@ -60,9 +107,9 @@ def wait(process: "subprocess.Popen[bytes]", seconds: float) -> None:
 def compare(out: Path, whole: list[str]) -> dict[str, int]:
     """How the records of a finished run differ from those of an uninterrupted one."""
     lines = lines_of(out)
-    times = Counter(Record.from_line(line).key for line in lines)
-    expected = [Record.from_line(line).key for line in whole]
-    same = [without_timings(line) for line in lines] == [without_timings(line) for line in whole]
+    times = Counter(map(key_of, lines))
+    expected = list(map(key_of, whole))
+    same = list(map(untimed, lines)) == list(map(untimed, whole))
     return {
         "lost": sum(key not in times for key in expected),
         "duplicated": sum(n - 1 for n in times.values()),
@@ -70,8 +117,19 @@ def compare(out: Path, whole: list[str]) -> dict[str, int]:
     }
 
 
+def key_of(line: str) -> str:
+    row = json.loads(line)
+    return str(row["key"] if "key" in row else row["path"])
+
+
+def untimed(line: str) -> dict[str, object]:
+    return {name: value for name, value in json.loads(line).items() if name != "timings"}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--command", choices=["eval", "ray", "classify"], default="eval")
+    parser.add_argument("--power-loss", action="store_true", help="after half of the kills the disk loses what it may")
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--images", type=int, default=1000)
     parser.add_argument("--model", default="toy")
@@ -103,6 +161,8 @@ def main() -> None:
                     break  # it was quicker than its kill
                 process.kill()
                 process.wait()
+                if args.power_loss and rng.random() < 0.5:
+                    totals["power_losses"] += lose_power(out, rng)
                 after, torn = count(out)
                 totals["kills"] += 1
                 totals["kills_while_writing"] += before < after < args.images
@@ -110,7 +170,11 @@ def main() -> None:
             subprocess.run(command(args, data, out), check=True, stdout=subprocess.DEVNULL)
             totals["runs"] += 1
             totals.update(compare(out, whole))
-    print(json.dumps({"images": args.images, "model": args.model, "method": args.method, **totals}))
+    print(
+        json.dumps(
+            {"command": args.command, "images": args.images, "model": args.model, "method": args.method, **totals}
+        )
+    )
     sys.exit(1 if totals["lost"] or totals["duplicated"] or totals["runs_that_differ"] else 0)
 
 

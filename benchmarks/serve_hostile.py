@@ -14,6 +14,8 @@ from time import perf_counter
 import numpy as np
 from PIL import Image
 
+from fuzz.mutators import mutated_bytes
+
 ALLOWED = {100, 200, 304, 400, 401, 403, 404, 405, 408, 413, 415, 422, 429, 503, 504}
 """Every documented status but 500, and the protocol's own 100 and 400; 0 is a connection that was closed."""
 
@@ -37,30 +39,9 @@ def seeds_of(folder: Path | None) -> list[bytes]:
     return found
 
 
-def mutated(rng: random.Random, data: bytes) -> bytes:
-    """The bytes with some changed, cut, repeated, or numbers in them made extreme."""
-    out = bytearray(data)
-    for _ in range(rng.randint(1, 6)):
-        at = rng.randrange(len(out)) if out else 0
-        match rng.randrange(6):
-            case 0:
-                out[at : at + 1] = bytes([rng.randrange(256)])
-            case 1:
-                out[at : at + rng.randint(1, 64)] = b""
-            case 2:
-                out[at:at] = out[at : at + rng.randint(1, 256)]
-            case 3:
-                out[at : at + 4] = rng.choice([b"\xff" * 4, b"\0" * 4, b"\x7f\xff\xff\xff", b"\0\0\x40\0"])
-            case 4:
-                out = out[: max(1, at)]
-            case 5:
-                out[:at] = rng.randbytes(min(at, 8)) + out[min(at, 8) : at]
-    return bytes(out)
-
-
 def image_request(rng: random.Random, images: list[bytes]) -> bytes:
     """A damaged image in one of the three shapes."""
-    image = mutated(rng, rng.choice(images))
+    image = mutated_bytes(rng.choice(images), rng)
     route = rng.choice(ROUTES[:3])
     match rng.randrange(3):
         case 0:
@@ -91,7 +72,7 @@ def option_request(rng: random.Random, images: list[bytes]) -> bytes:
     body = {"images": [base64.b64encode(images[1]).decode()], "labels": ["cat", "dog"], "views": 1}
     body |= {rng.choice(names): rng.choice(odd) for _ in range(rng.randint(1, 3))}
     text = json.dumps(body).encode()
-    return request(rng.choice(ROUTES), mutated(rng, text) if rng.random() < 0.3 else text, "application/json")
+    return request(rng.choice(ROUTES), mutated_bytes(text, rng) if rng.random() < 0.3 else text, "application/json")
 
 
 def form_request(rng: random.Random, images: list[bytes]) -> bytes:
@@ -101,7 +82,7 @@ def form_request(rng: random.Random, images: list[bytes]) -> bytes:
         b'--b\r\nContent-Disposition: form-data; name="image"; filename="x"\r\n\r\n' + images[1] + b"\r\n--b--\r\n"
     )
     kind = "multipart/form-data" + rng.choice(["; boundary=b", "; boundary=b", "", "; boundary=" + "b" * 300])
-    return request(rng.choice(ROUTES[:3]), mutated(rng, body), kind)
+    return request(rng.choice(ROUTES[:3]), mutated_bytes(body, rng), kind)
 
 
 def header_request(rng: random.Random, images: list[bytes]) -> bytes:
@@ -130,7 +111,7 @@ def header_request(rng: random.Random, images: list[bytes]) -> bytes:
 
 def chunked_request(rng: random.Random, images: list[bytes]) -> bytes:
     """A body in chunks whose sizes may be wrong, whose end may be missing, or that are very many."""
-    body = mutated(rng, images[1])
+    body = mutated_bytes(images[1], rng)
     step = rng.choice([1, 7, 512, 100_000])
     chunks = [body[i : i + step] for i in range(0, len(body), step)]
     lie = rng.choice([0, 0, 1, -1, 10**9])
@@ -143,7 +124,7 @@ def chunked_request(rng: random.Random, images: list[bytes]) -> bytes:
 def noise(rng: random.Random, images: list[bytes]) -> bytes:
     """What is no HTTP at all, or nearly."""
     good = request("/v1/classify", images[1], "image/png")
-    return rng.randbytes(rng.randint(1, 400)) if rng.random() < 0.5 else mutated(rng, good[:120]) + good[120:]
+    return rng.randbytes(rng.randint(1, 400)) if rng.random() < 0.5 else mutated_bytes(good[:120], rng) + good[120:]
 
 
 MAKERS: tuple[tuple[Callable[[random.Random, list[bytes]], bytes], int], ...] = (

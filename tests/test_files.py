@@ -1,4 +1,4 @@
-"""Files written whole or not at all, JSON read with errors that name the file, and trees of images."""
+"""Files written whole or not at all, and trees of images."""
 
 import os
 import stat
@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from viewvote.errors import RecordError
-from viewvote.files import read_json, walk_images, write_best_effort, write_whole
+from viewvote.files import walk_images, write_best_effort, write_whole
 
 
 def _names(folder):
@@ -55,27 +54,6 @@ def test_a_cache_is_written_with_its_folders_or_quietly_not_at_all(tmp_path):
     (tmp_path / "file").touch()
     write_best_effort(tmp_path / "file" / "a.npy", b"123")
     assert (tmp_path / "file").read_bytes() == b""
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (None, r"cannot read .*a\.json: No such file"),
-        (b"{", r"a\.json is not valid JSON: Expecting"),
-        (b'{"a": "\xff"}', r"a\.json is not valid JSON: .*utf-8"),
-        (b"[1]", r"a\.json must hold a JSON object, found list"),
-    ],
-)
-def test_json_that_cannot_be_used_is_the_error_that_the_caller_chose(tmp_path, content, message):
-    if content is not None:
-        (tmp_path / "a.json").write_bytes(content)
-    with pytest.raises(RecordError, match=message):
-        read_json(tmp_path / "a.json", error=RecordError)
-
-
-def test_a_json_object_is_read(tmp_path):
-    (tmp_path / "a.json").write_text('{"n": 3}')
-    assert read_json(tmp_path / "a.json", error=RecordError) == {"n": 3}
 
 
 def test_images_are_found_by_their_endings_with_or_without_hidden_ones(tmp_path, monkeypatch):

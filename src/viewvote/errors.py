@@ -113,6 +113,8 @@ class ModelNotFoundError(ModelError, FileNotFoundError):
 class CheckpointError(ModelError, ValueError):
     """A weights file with other contents than expected."""
 
+    exit_code = 2
+
 
 class UnsupportedEncoderError(ModelError, TypeError):
     """An encoder without the ability that was asked of it."""
@@ -124,6 +126,8 @@ class FeaturesError(ViewvoteError, ValueError):
 
 class RecordError(ViewvoteError, ValueError):
     """A record, or a folder of them, that is not what was expected."""
+
+    exit_code = 2
 
 
 class RunError(ViewvoteError, RuntimeError):

@@ -1,16 +1,14 @@
-"""Files: writing one whole, reading JSON, walking trees of images, the cache folder, and what ships beside the code."""
+"""Files: writing one whole, walking trees of images, the cache folder, and what ships beside the code."""
 
-import json
 import os
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import platformdirs
 
-from .errors import ModelNotFoundError, ViewvoteError
+from .errors import ModelNotFoundError
 
 
 def write_whole(path: Path, data: str | bytes) -> None:
@@ -36,7 +34,7 @@ def write_best_effort(path: Path, data: str | bytes) -> None:
 
 def _replace(path: Path, data: str | bytes, *, sync: bool) -> None:
     """Write a file beside `path` under a name that no other writer has, then rename it."""
-    part = path.with_name(f"{path.name}.{os.urandom(4).hex()}.part")
+    part = path.with_name(f"{path.name[:50]}.{os.urandom(4).hex()}.part")  # no longer than names may be
     try:
         with part.open("xb") as file:
             file.write(data.encode() if isinstance(data, str) else data)
@@ -58,19 +56,6 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def read_json(path: Path, *, error: type[ViewvoteError]) -> dict[str, Any]:
-    """The JSON object in a file; one that cannot be read, or holds something else, raises `error`."""
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as problem:
-        raise error(f"cannot read {path}: {problem.strerror or problem}.") from problem
-    except ValueError as problem:
-        raise error(f"{path} is not valid JSON: {problem}.") from problem
-    if not isinstance(data, dict):
-        raise error(f"{path} must hold a JSON object, found {type(data).__name__}.")
-    return data
 
 
 def walk_images(

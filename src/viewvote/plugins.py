@@ -23,6 +23,7 @@ from typing import Any
 from zlib import crc32
 
 from .errors import UsageError, ViewvoteError
+from .reading import read_bytes
 
 VARIABLE = "VIEWVOTE_PLUGINS"
 """The environment variable whose files, separated as in PATH, are loaded in every process."""
@@ -67,10 +68,7 @@ def load_plugin(path: str | Path) -> None:
     Raises UsageError with the file and the line where it cannot be read or fails.
     """
     file = Path(path).expanduser().resolve()
-    try:
-        source = file.read_bytes()
-    except OSError as error:
-        raise UsageError(f"cannot read the plugin {path}: {error.strerror or error}.") from error
+    source = read_bytes(file, error=UsageError, what="the plugin")
     if _loaded.get(file) != source:
         _run(file)
         _loaded[file] = source

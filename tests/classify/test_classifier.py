@@ -1,6 +1,7 @@
 """The drop-in object: answers by hand on the toy encoder, labels of every kind, wrong arguments."""
 
 import io
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from PIL import Image
 
 from tests.conftest import Contrary, draw_photo
 from tests.images.pictures import GREEN, RED, encoded, picture, same
-from viewvote import Classifier, ImageLimits, ToyEncoder
+from viewvote import Classifier, ImageLimits, LoadOptions, ToyEncoder
 from viewvote.encoders.text_head import build_text_head
 from viewvote.errors import ImageTooLargeError, UnknownNameError, UsageError
 from viewvote.images.spec import ImageSpec
@@ -280,3 +281,50 @@ def test_texts_of_their_own_are_nothing_for_a_method_that_tunes_the_prompt():
     pytest.importorskip("torch")
     with pytest.raises(UsageError, match="give the labels as a list"):
         Classifier("toy", labels={"warm": "a red thing"}, method="tpt")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("labels", 3),
+        ("keep", "0.3"),
+        ("keep", True),
+        ("templates", 3),
+        ("templates", ["a {}", 3]),
+        ("abstain_below", "high"),
+        ("calibration", 3),
+        ("options", {"device": "cpu"}),
+        ("limits", 10),
+        ("cache_dir", 3),
+        ("augment", ["crops"]),
+        ("unique_labels", "no"),
+        ("evidence", 1),
+        ("detail", None),
+        ("stop", 3),
+        ("text_head", 3),
+        ("build_head", "head"),
+        ("n_views", 10**8),
+        ("n_views", "64"),
+        ("seed", "0"),
+        ("method", 3),
+        ("teacher", 3),
+    ],
+)
+def test_an_argument_of_another_kind_is_a_usage_error_that_names_it(name, value):
+    with pytest.raises(UsageError, match=name.removesuffix("s")):
+        Classifier("toy", **{"labels": ["a", "b"], name: value})
+
+
+def test_a_cache_folder_may_be_named_as_text(tmp_path):
+    toy = Classifier("toy", labels=["a", "b"], cache_dir=str(tmp_path / "cache"))
+    assert toy.cache_dir == tmp_path / "cache"
+    assert [path.parent.name for path in tmp_path.rglob("*.npy")] == ["text-heads"]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"device": 3}, {"threads": "all"}, {"threads": -1}, {"cache_dir": 3}, {"dtype": None}]
+)
+def test_options_of_another_kind_are_usage_errors(wrong):
+    with pytest.raises(UsageError, match=next(iter(wrong))):
+        LoadOptions(**wrong)
+    assert LoadOptions(cache_dir="weights").cache_dir == Path("weights")

@@ -115,8 +115,8 @@ def test_a_file_of_numbers_is_used_and_kept_with_other_labels(tmp_path):
     ("change", "message"),
     [
         ({"format": "something"}, "no file of `viewvote calibrate`"),
-        ({"slope": "steep"}, "slope of a probability's fit is a number; got 'steep'"),
-        ({"slope": None}, "slope of a probability's fit"),
+        ({"slope": "steep"}, "'slope' is 'steep', expected a number"),
+        ({"slope": None}, "'slope' is None, expected a number"),
         ({"method": "anchored"}, "fitted for the method 'anchored', not for 'zero'"),
         ({"model": "pocket"}, "fitted for the model 'pocket', not for 'toy'"),
         ({"model": 3}, "'model' is 3, expected a text"),
@@ -135,7 +135,7 @@ def test_a_calibration_without_a_number_is_refused(tmp_path):
     good = json.loads(Calibration("zero", "toy", ProbabilityFit()).to_text())
     del good["offset"]
     path.write_text(json.dumps(good))
-    with pytest.raises(UsageError, match="has no offset"):
+    with pytest.raises(UsageError, match="'offset' is missing, expected a number"):
         read_calibration(path)
 
 

@@ -27,11 +27,19 @@ def test_names_differ_and_none_is_too_long(tmp_path):
 def test_another_run_in_the_folder_starts_a_new_page_and_a_resumed_one_goes_on(tmp_path, photo):
     prediction = Classifier("toy", labels=["red", "green"], n_views=2)(photo)
     for resume, images in ((False, 1), (True, 1), (False, 0), (True, 0)):
-        explainer = Explainer(tmp_path / "why", [photo], resume=resume)
+        explainer = Explainer(tmp_path / "why", [photo], resume=resume, overwrite=not resume)
         if images and not resume:
             explainer.write(photo, prediction)
         explainer.write_page()
         assert (tmp_path / "why" / "index.html").read_text().count("<li ") == images
+
+
+def test_a_page_that_is_there_is_not_replaced_unasked(tmp_path, photo):
+    Explainer(tmp_path / "why", [photo]).write_page()
+    before = (tmp_path / "why" / "index.html").read_bytes()
+    with pytest.raises(UsageError, match="Replace it with --overwrite"):
+        Explainer(tmp_path / "why", [photo])
+    assert (tmp_path / "why" / "index.html").read_bytes() == before
 
 
 def test_notes_that_are_damaged_are_left_out(tmp_path, photo):

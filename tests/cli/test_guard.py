@@ -1,5 +1,6 @@
 """How the command ends where its streams or its user end it."""
 
+import errno
 import json
 import os
 import subprocess
@@ -8,8 +9,11 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from typer.testing import CliRunner
 
 from tests.cli.as_process import viewvote
+from viewvote.cli.commands import app
+from viewvote.cli.guard import exit_code_of
 
 
 def test_an_interrupt_while_the_command_is_imported_is_no_traceback(tmp_path):
@@ -68,3 +72,45 @@ def test_a_full_disk_is_told_in_one_line(pictures, line):
     done = in_bash(line.format(pictures) + " >/dev/full")
     assert done.returncode == 1
     assert done.stderr.decode() == "viewvote: cannot write: No space left on device.\n"
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ENOENT, errno.EROFS])
+def test_a_place_that_the_system_refuses_is_a_usage_error_that_names_it(number, capsys):
+    assert exit_code_of(OSError(number, os.strerror(number), "photos/a.jpg")) == 2
+    assert capsys.readouterr().err == f"viewvote: cannot use photos/a.jpg: {os.strerror(number)}.\n"
+
+
+def test_a_bug_is_one_line_of_a_screen_at_most_and_a_failed_run(capsys):
+    assert exit_code_of(KeyError("x" * 100_000)) == 1
+    assert len(capsys.readouterr().err) < 1200
+
+
+NAME = "a" * 300
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("classify", NAME, "--labels", "a,b", "--model", "toy"),
+        ("classify", "p.png", "--labels-file", NAME, "--model", "toy"),
+        ("classify", "p.png", "--labels", "a,b", "--model", "toy", "--output", NAME, "--format", "csv"),
+        ("classify", "p.png", "--labels", "a,b", "--model", "toy", "--explain", NAME),
+        ("classify", "p.png", "--labels", "a,b", "--model", f"onnx:./{NAME}"),
+        ("classify", "p.png", "--labels", "a,b", "--model", "toy", "--views", "9" * 5000),
+        ("classify", "p.png", "--labels", "a,b", "--model", "toy", "--views", "100000000"),
+        ("classify", "p.png", "--labels", "a,b", "--model", "toy", "--set", "keep={[]:1}"),
+        ("classify", "p.png", "--labels", "a,b", "--model", "toy", "--stop", "/dev/zero", "--views", "adaptive"),
+        ("classify", "p.png", "--labels-file", "/dev/zero", "--model", "toy"),
+        ("eval", "--dataset", NAME, "--model", "toy"),
+        ("eval", "--spec", NAME),
+        ("report", NAME),
+        ("report", "--layout", NAME, "."),
+    ],
+    ids=lambda args: " ".join(args)[-50:],
+)
+def test_impossible_names_and_numbers_are_usage_errors(pictures, monkeypatch, args):
+    monkeypatch.chdir(pictures)
+    (pictures / "a.png").rename(pictures / "p.png")
+    done = CliRunner().invoke(app, list(args))
+    assert (done.exit_code, "unexpected" in done.stderr) == (2, False), done.stderr
+    assert done.stderr.count("\n") == 1

@@ -3,13 +3,20 @@
 import csv
 import io
 import json
+import os
+import shutil
+from functools import cache
 
 import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
+from viewvote import Classifier
 from viewvote.cli import flat_csv
 from viewvote.cli.commands import app
+from viewvote.cli.output import scores_shown
+from viewvote.cli.resume import as_written, done_before
+from viewvote.outputs import lock_output
 
 TOY = ["--model", "toy", "--views", "8"]
 
@@ -151,10 +158,98 @@ def test_line_separators_of_unicode_are_no_ends_of_lines(pictures, tmp_path, fmt
     assert "1 classified, 0 failed, 1 done before" in again.stderr
 
 
+@pytest.mark.skipif(os.name == "nt", reason="such names do not exist there")
+@pytest.mark.parametrize("fmt", ["jsonl", "csv"])
+@pytest.mark.parametrize("name", [b"new\nline.png", b"re\rturn.png", b'quo"te,d.png', b"\xff.png"])
+def test_any_file_name_is_written_so_that_the_file_can_be_continued(pictures, tmp_path, fmt, name):
+    odd = tmp_path / os.fsdecode(name)
+    shutil.copy(pictures[0], odd)
+    args = [*TOY, "--format", fmt, "--output", tmp_path / "o.out", "--resume"]
+    assert classify(odd, *args).exit_code == 0
+    whole = (tmp_path / "o.out").read_bytes()
+    again = classify(odd, pictures[1], *args)
+    assert (again.exit_code, again.stderr) == (0, "viewvote: 1 classified, 0 failed, 1 done before.\n")
+    both = (tmp_path / "o.out").read_bytes()
+    assert both.startswith(whole)
+    for cut in range(len(whole), len(both), 7):  # wherever a crash cuts the second row, the first one is kept
+        (tmp_path / "o.out").write_bytes(both[:cut])
+        assert done_in(tmp_path / "o.out", fmt) == {as_written(str(odd))}
+        assert (tmp_path / "o.out").read_bytes() == whole
+
+
+@pytest.mark.skipif(os.name == "nt", reason="such names do not exist there")
+def test_a_row_that_is_cut_inside_its_quotes_is_no_row(pictures, tmp_path):
+    (tmp_path / "new\nline").mkdir()
+    odd = tmp_path / "new\nline" / "a.png"
+    shutil.copy(pictures[0], odd)
+    out = tmp_path / "o.csv"
+    assert classify(odd, *TOY, "--format", "csv", "--output", out).exit_code == 0
+    header, rest = out.read_bytes().split(b"\n", 1)
+    out.write_bytes(header + b"\n" + rest[: rest.index(b"\n") + 3])
+    assert done_in(out, "csv") == set()
+    assert out.read_bytes() == header + b"\n"
+
+
+@cache
+def toy_classifier():
+    return Classifier("toy", labels=["red", "green"], n_views=8)
+
+
+def done_in(path, fmt):
+    return done_before(path, fmt, top=scores_shown(fmt, None), classifier=toy_classifier())
+
+
+@pytest.mark.parametrize("fmt", ["jsonl", "csv"])
+def test_rows_of_any_length_are_continued(pictures, tmp_path, fmt):
+    labels = ",".join(f"a rather long name of the label {i} " + "x" * 60 for i in range(2000))
+    args = [*TOY, "--format", fmt, "--top", "2000", "--output", tmp_path / "o.out", "--resume"]
+    assert classify(pictures[0], *args, labels=labels).exit_code == 0
+    assert len((tmp_path / "o.out").read_text().splitlines()[-1]) > 150_000
+    again = classify(*pictures, *args, labels=labels)
+    assert (again.exit_code, again.stderr) == (0, "viewvote: 1 classified, 0 failed, 1 done before.\n")
+
+
+@pytest.mark.parametrize("fmt", ["jsonl", "csv"])
+@pytest.mark.parametrize(
+    "change", [{"index": -10}, {"index": 10**30}, {"index": "one"}, {"scores": [1]}, {"path": 3}, {"views_used": None}]
+)
+def test_values_that_no_prediction_has_are_refused_and_nothing_is_changed(pictures, tmp_path, fmt, change):
+    out = tmp_path / "o.out"
+    args = [*TOY, "--format", fmt, "--output", out]
+    assert classify(pictures[0], *args).exit_code == 0
+    if fmt == "jsonl":
+        out.write_text(json.dumps(json.loads(out.read_text()) | change) + "\n")
+    else:
+        (row,) = csv.DictReader(io.StringIO(out.read_text()))
+        if set(change) - set(row):
+            pytest.skip("a table has no column of this name")
+        lines = [flat_csv.line(list(cells)) for cells in (row, (row | change).values())]
+        out.write_text("\n".join([*lines, ""]))
+    before = out.read_bytes()
+    refused = classify(*pictures, *args, "--resume")
+    if fmt == "csv" and change == {"path": 3}:
+        assert refused.exit_code == 0  # every cell is a text
+        return
+    assert refused.exit_code == 2
+    assert "nothing was changed" in refused.stderr
+    assert out.read_bytes() == before
+
+
+def test_a_second_process_is_refused_while_the_first_one_writes(pictures, tmp_path):
+    out = tmp_path / "o.jsonl"
+    with out.open("a") as file:
+        lock_output(file, out)
+        for option in ("--resume", "--overwrite"):
+            refused = classify(*pictures, *TOY, "--format", "jsonl", "--output", out, option)
+            assert refused.exit_code == 2
+            assert "is being written by another process" in refused.stderr
+    assert out.read_bytes() == b""
+
+
 def test_a_binary_file_or_a_folder_cannot_be_continued(pictures, tmp_path):
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00\n")
     (tmp_path / "list").write_text("[1, 2]\n")
-    for name, told in (("binary", "nothing was changed"), ("list", "nothing was changed"), ("a", "Is a directory")):
+    for name, told in (("binary", "nothing was changed"), ("list", "nothing was changed"), ("a", "it is a folder")):
         done = classify(*pictures, *TOY, "--format", "jsonl", "--output", tmp_path / name, "--resume")
         assert done.exit_code == 2
         assert told in done.stderr

@@ -36,3 +36,13 @@ def test_labels_come_from_the_option_or_from_the_file_and_never_from_both(tmp_pa
     for labels, labels_file in ((None, None), ("dog", file)):
         with pytest.raises(UsageError, match="either --labels"):
             read_labels(labels, labels_file)
+
+
+@pytest.mark.parametrize("value", ["{[]:1}", "[" * 10_000, "(" * 100, "1" * 5000, "{1:", "\0"])
+def test_a_setting_that_is_no_python_is_a_word(value):
+    assert read_settings([f"keep={value}"]) == {"keep": value}
+
+
+def test_views_of_more_digits_than_any_number_has_are_no_number():
+    assert read_views("9" * 5000) == "9" * 5000
+    assert read_views("100000000") == 10**8

@@ -68,9 +68,9 @@ def turned(rows):
         ),
         (FEATURES, {"labels": ["blue", "green"]}, "another number of labels"),
         (FEATURES, {"scale": 3.0}, "made for a scale of 3"),
-        (FEATURES, {"labels": "blue"}, "must be a list of strings"),
-        (np.full_like(FEATURES, np.nan), {}, "finite numbers"),
-        (FEATURES[0], {}, "finite numbers"),
+        (FEATURES, {"labels": "blue"}, "'labels' is 'blue', expected a list, each a text"),
+        (np.full_like(FEATURES, np.nan), {}, "numbers that are not finite"),
+        (FEATURES[0], {}, r"needs numbers \(classes, width\)"),
     ],
 )
 def test_what_does_not_fit_is_refused(tmp_path, features, info, words):

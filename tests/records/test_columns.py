@@ -109,7 +109,7 @@ def test_some_rows_can_be_taken(tmp_path, records):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("{", "line 2 is not a record"),
+        ("{", "line 2 is not valid JSON"),
         ("[1]", "line 2 is not a record"),
         ('{"key": "a"}', "is not a file of records"),
         ("DUPLICATE", "more than once"),

@@ -101,7 +101,7 @@ def test_the_folder_name_is_safe_and_ends_in_the_hash():
         ('dataset = "pets"\nviews = "many"', "views must be a number, adaptive or auto; got 'many'"),
         ('dataset = "pets"\nviews = true', "views must be of type int | str; got True"),
         ('dataset = "pets"\ndisagreement = 0.1', "disagreement belongs to adaptive views"),
-        ('dataset = "pets"\nviews = 0', "views must be at least 1; got 0"),
+        ('dataset = "pets"\nviews = 0', "views must be a whole number of at least 1 and at most 4,096; got 0"),
         ('dataset = "pets"\nkeep = 1.5', "keep must be above 0 and at most 1"),
         ('dataset = "pets"\nprecision = "int4"', "no value for precision 'int4'. Did you mean 'int8'?"),
         ('dataset = "pets"\ntemplates = [1]', "templates must be strings"),

@@ -86,10 +86,41 @@ def test_calibrations_read_back_as_they_were_written(tmp_path):
 def test_another_file_is_refused(tmp_path, text):
     path = tmp_path / "other.json"
     path.write_text(text)
-    with pytest.raises(UsageError, match=r"other\.json is not a file of viewvote calibrate-stop"):
+    with pytest.raises(UsageError, match=r"other\.json(: | is not valid JSON| must hold a JSON object).*"):
         read_calibrations(path)
     with pytest.raises(UsageError, match="cannot read the calibration"):
         read_calibrations(tmp_path / "missing.json")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("rounds", [-4, 16]),
+        ("rounds", [0, 16]),
+        ("rounds", ["8", 16]),
+        ("rounds", [8.0, 16]),
+        ("rounds", [8, 32]),
+        ("rounds", [16, 16]),
+        ("rounds", []),
+        ("thresholds", ["0.5"]),
+        ("thresholds", [0.5, 0.5]),
+        ("thresholds", [float("nan")]),
+        ("budget", 10**30),
+        ("budget", True),
+        ("keep", 0),
+        ("disagreement", 10**400),
+        ("vote", "none"),
+        ("level", 3),
+        ("model", []),
+        ("fit", 1),
+        ("colour", "red"),
+    ],
+)
+def test_a_file_that_would_never_end_or_mean_nothing_is_refused_with_its_key(tmp_path, key, value):
+    row = calibration().to_dict() | {key: value}
+    (tmp_path / "stop.json").write_text(json.dumps({"calibrations": [calibration().to_dict(), row]}))
+    with pytest.raises(UsageError, match=rf"stop\.json: calibrations\[1\]: '{key}' is "):
+        read_calibrations(tmp_path / "stop.json")
 
 
 @pytest.mark.parametrize("wrong", [{"disagreement": 0}, {"disagreement": 1}, {"budget": 0}, {"budget": 2.5}])

@@ -6,12 +6,13 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from .. import files
 from ..encoders import Encoder
 from ..encoders.base import Calibrated
 from ..errors import UsageError
+from ..fields import NUMBER, TABLE, TEXT, Fields, shown
 from ..methods import Method, VotingMethod
 from ..probability import ProbabilityFit
+from ..reading import read_json
 from .background import MarginFit
 
 F = TypeVar("F", ProbabilityFit, MarginFit)
@@ -40,16 +41,14 @@ class Calibration:
 
 def read_calibration(path: Path) -> Calibration:
     """The calibration in a file of `viewvote calibrate`."""
-    data = files.read_json(path, error=UsageError)
+    data = read_json(path, error=UsageError, what="the calibration")
     if data.get("format") != FORMAT:
         raise UsageError(
-            f"{path} is no file of `viewvote calibrate`: format is {data.get('format')!r}, not {FORMAT!r}."
+            f"{path} is no file of `viewvote calibrate`: format is {shown(data.get('format'))}, not {FORMAT!r}."
         )
-    for name in ("method", "model"):
-        if not isinstance(data.get(name), str):
-            raise UsageError(f"{path}: {name!r} is {data.get(name)!r}, expected a text.")
-    fit = _fit(data, ProbabilityFit, source=str(path))
-    return Calibration(data["method"], data["model"], fit, data.get("measured") or {})
+    read = Fields(data, str(path), error=UsageError)
+    fit, measured = _fit(data, ProbabilityFit, source=str(path)), read.optional("measured", TABLE) or {}
+    return Calibration(read("method", TEXT), read("model", TEXT), fit, measured)
 
 
 def probability_fit(encoder: Encoder, method: Method, given: str | Path | ProbabilityFit | None) -> ProbabilityFit:
@@ -84,11 +83,9 @@ def _shipped(encoder: Encoder, name: str, kind: type[F]) -> F | None:
 
 
 def _fit(data: Mapping[str, Any], kind: type[F], *, source: str) -> F:
-    names = [each.name for each in fields(kind)]
-    missing = [name for name in names if name not in data]
-    if missing:
-        raise UsageError(f"{source}: the calibration has no {', '.join(missing)}; expected numbers {', '.join(names)}.")
+    read = Fields(data, source, error=UsageError)
+    values = {each.name: read(each.name, NUMBER) for each in fields(kind)}
     try:
-        return kind(**{name: data[name] for name in names})
+        return kind(**values)
     except UsageError as error:
         raise UsageError(f"{source}: {error}") from error

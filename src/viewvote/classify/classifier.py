@@ -27,6 +27,7 @@ from ..probability import ProbabilityFit
 from ..registry import unknown_name
 from ..stopping.options import Views, checked_budget, checked_stop, settled_views
 from ..views.sample import Augment, Keyed, Sample, checked_augment
+from .arguments import check_types
 from .calibration import probability_fit
 from .each_label import Thresholds
 from .estimator import Estimator, Images
@@ -107,7 +108,7 @@ class Classifier(Estimator):
         seed: int = 0,
         options: LoadOptions | None = None,
         limits: ImageLimits | None = None,
-        cache_dir: Path | None = None,
+        cache_dir: str | Path | None = None,
         augment: Augment = "crops",
         unique_labels: bool = True,
         evidence: bool = False,
@@ -119,6 +120,9 @@ class Classifier(Estimator):
         allow_urls: bool = False,
         url_timeout: float = SECONDS,
     ) -> None:
+        check_types(labels=labels, keep=keep, templates=templates, abstain_below=abstain_below, calibration=calibration)
+        check_types(options=options, limits=limits, cache_dir=cache_dir, augment=augment, unique_labels=unique_labels)
+        check_types(evidence=evidence, stop=stop, detail=detail, text_head=text_head, build_head=build_head)
         self.labels, self.texts = checked_texts(labels, unique=unique_labels)
         self.unique_labels = unique_labels
         self.evidence = evidence or detail
@@ -141,7 +145,7 @@ class Classifier(Estimator):
         self.abstain_below = checked_share(abstain_below, name="abstain_below")
         self.seed = checked_whole(seed, name="seed")
         self.limits = limits
-        self.cache_dir = cache_dir
+        self.cache_dir = None if cache_dir is None else Path(cache_dir)
         self.build_head = build_head
         self.allow_urls = allow_urls
         self.url_timeout = checked_seconds(url_timeout)
@@ -177,7 +181,7 @@ class Classifier(Estimator):
             multi_label=multi_label,
             thresholds=thresholds,
             templates=self.templates,
-            cache_dir=cache_dir,
+            cache_dir=self.cache_dir,
             build_head=build_head,
         )
         own_vectors = None if text_head is None else self.text_head.features

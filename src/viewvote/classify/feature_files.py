@@ -19,7 +19,7 @@ from zlib import crc32
 
 import numpy as np
 
-from .. import files
+from .. import files, reading
 from ..arrays import Float32
 from ..errors import FeaturesError, UsageError, ViewvoteError
 from .features import EncodedImage, Encoding, Features, ImageFacts
@@ -139,7 +139,7 @@ def _read_encoding(folder: Path) -> tuple[Encoding, int | None]:
     path = folder / ENCODING
     if not path.exists():
         raise UsageError(f"{folder} holds no features: there is no {path}. Make some with `viewvote encode`.")
-    values = files.read_json(path, error=FeaturesError)
+    values = reading.read_json(path, error=FeaturesError)
     if values.get("format") != FORMAT:
         raise FeaturesError(f"{path} has the format {values.get('format')!r}; this version reads {FORMAT!r}.")
     try:

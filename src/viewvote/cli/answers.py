@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,8 +21,9 @@ from .formats import format_of
 from .guard import complain
 from .inputs import Inputs, find_inputs
 from .known_images import KnownImages
-from .output import ENDINGS, RESUMABLE, Writer, open_output
+from .output import ENDINGS, RESUMABLE, Writer, check_answers, open_output
 from .progress import progress
+from .resume import as_written
 from .surroundings import Adviser, summary_of, with_asked_context
 from .values import read_labels, read_limits, read_settings, read_thresholds, read_views
 from .watching import answer_what_comes
@@ -34,10 +36,18 @@ def write_answers(asked: ClassifyOptions) -> int:
     fmt = format_of(asked.format, asked.output, endings=ENDINGS, default="table")
     if asked.resume and fmt not in RESUMABLE:
         raise UsageError(f"--resume continues {' or '.join(RESUMABLE)} files: write --output answers.jsonl, say.")
+    if asked.output is not None:
+        check_answers(asked.output, resume=asked.resume, overwrite=asked.overwrite)
     known = None if asked.features is None else KnownImages.of(asked)
     inputs = find_inputs(asked) if known is None else Inputs(known.paths)
     own = [] if asked.explain is None else [asked.explain]
     watcher = None if asked.watch is None else Watcher(asked.watch, leave_out=own)
+    explainer = None
+    if asked.explain is not None:
+        limits = read_limits(asked.max_pixels, asked.max_bytes)
+        explainer = Explainer(
+            asked.explain, inputs.paths, resume=asked.resume, overwrite=asked.overwrite, limits=limits
+        )
     classifier = classifier_of(asked if known is None else known.completed(asked))
     if known is not None:
         check_recall(classifier, known.features.encoding)  # before anything is written
@@ -50,9 +60,6 @@ def write_answers(asked: ClassifyOptions) -> int:
         resume=asked.resume,
         quiet=asked.quiet,
     )
-    explainer = None
-    if asked.explain is not None:
-        explainer = Explainer(asked.explain, inputs.paths, resume=asked.resume, limits=classifier.limits)
     stream, done = None, set[str]()
     if asked.output is not None:
         stream, done = open_output(
@@ -63,8 +70,8 @@ def write_answers(asked: ClassifyOptions) -> int:
             top=asked.top,
             classifier=classifier,
         )
-    todo = [path for path in inputs.paths if path not in done]
-    fresh = stream is None or stream.tell() == 0
+    todo = [path for path in inputs.paths if as_written(path) not in done] if done else inputs.paths
+    fresh = stream is None or not stream.seekable() or stream.tell() == 0
     width = _path_width(todo, watching=watcher is not None)
     writer = Writer(stream, fmt, top=asked.top, trace=asked.trace, width=width, fresh=fresh)
     adviser = Adviser(classifier)
@@ -82,6 +89,8 @@ def write_answers(asked: ClassifyOptions) -> int:
         if explainer is not None:
             explainer.write_page()
         if stream is not None:
+            with suppress(OSError):  # of what is no file on a disk
+                os.fsync(stream.fileno())
             stream.close()
     several = answering.answered + answering.failed + len(done) > 1 or watcher is not None
     if not asked.quiet and (several or answering.failed):

@@ -29,20 +29,16 @@ def calibrate(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
 ) -> None:
     """Fit the probability of answers on the records of runs."""
-    from ..errors import UsageError
-    from ..files import write_whole
+    from ..outputs import check_output, put_output
     from ..runs.calibrate import calibrate_runs
 
-    if output is not None and output.exists() and not overwrite:
-        raise UsageError(f"{output} exists. Replace it with --overwrite.")
+    if output is not None:
+        check_output(output, overwrite=overwrite)
     found = calibrate_runs(runs)
     if output is None:
         typer.echo(found.to_text(), nl=False)
     else:
-        try:
-            write_whole(output, found.to_text())
-        except OSError as error:
-            raise UsageError(f"cannot write {output}: {error.strerror or error}.") from error
+        put_output(output, found.to_text())
     before, after = found.measured["before"], found.measured["held_back"]
     complain(
         f"calibration error {before['ece']:.1%} before, {after['ece']:.1%} on records held back (n {after['n']}); "

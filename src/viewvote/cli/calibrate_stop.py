@@ -45,23 +45,19 @@ def calibrate_stop(
     """Calibrate adaptive views on the records of runs."""
     import json
 
-    from ..errors import UsageError
-    from ..files import write_whole
+    from ..outputs import check_output, put_output
     from ..report.stopping import calibrate_runs
     from ..stopping.adaptive import STRICT
 
-    if output is not None and output.exists() and not overwrite:
-        raise UsageError(f"{output} exists. Replace it with --overwrite.")
+    if output is not None:
+        check_output(output, overwrite=overwrite)
     asked = [_rate(text) for text in disagreement or [STRICT]]
     found, noise = calibrate_runs(runs, disagreements=asked, method=method, keep=keep, budget=budget)
     text = json.dumps({"calibrations": [one.to_dict() for one in found]}, indent=1)
     if output is None:
         typer.echo(text)
     else:
-        try:
-            write_whole(output, text + "\n")
-        except OSError as error:
-            raise UsageError(f"cannot write {output}: {error.strerror or error}.") from error
+        put_output(output, text + "\n")
     for name, rate in noise.items():
         complain(
             f"{name}: two seeds of all views differ in {rate.value:.1%} [{rate.low:.1%}, {rate.high:.1%}] (n {rate.n})."

@@ -86,6 +86,7 @@ def check(
         ),
     ] = None,
     sheet: Annotated[Path | None, typer.Option(help="Write a contact sheet here: an image per class.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the contact sheet if it exists.")] = False,
     output: Format = "table",
 ) -> int:
     """Verify a dataset: its files, counts and labels; exit code 1 where something is wrong or missing."""
@@ -93,7 +94,10 @@ def check(
 
     from ..datasets import open_dataset, use_cards
     from ..datasets.check import check as check_dataset
+    from ..outputs import check_output
 
+    if sheet is not None:
+        check_output(sheet, overwrite=overwrite)
     load_plugins(plugins)
     use_cards(cards)
     _checked_format(output)

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import UsageError
-from ..files import write_whole
+from ..outputs import check_output, put_output
 from ..prediction import Prediction
+from ..reading import reason
 from ..sources import STDIN
 
 if TYPE_CHECKING:
@@ -24,13 +25,19 @@ LONGEST = 200
 
 
 class Explainer:
-    """Writes the pictures of `paths` into a folder; raises UsageError at once where it could not.
+    """Writes the pictures of `paths` into a folder; raises UsageError at once where it could not, or may not.
 
     What the page shows is noted in a file beside it, so that a resumed run has the images of the one before too.
     """
 
     def __init__(
-        self, folder: Path, paths: Sequence[str], *, resume: bool = False, limits: "ImageLimits | None" = None
+        self,
+        folder: Path,
+        paths: Sequence[str],
+        *,
+        resume: bool = False,
+        overwrite: bool = False,
+        limits: "ImageLimits | None" = None,
     ) -> None:
         if STDIN in paths:
             raise UsageError("--explain needs a file; standard input can be read only once.")
@@ -38,13 +45,15 @@ class Explainer:
         self._limits = limits
         self._names: dict[str, str] = {}
         self._taken: set[str] = set()
+        self._replaces = overwrite or resume
         self._shown: dict[str, Shown] = _read_shown(folder / SHOWN) if resume else {}
-        self.add(paths)
         try:
             (folder / THUMBNAILS).mkdir(parents=True, exist_ok=True)
-            write_whole(folder / SHOWN, "".join(map(_line, self._shown.values())))
+            check_output(folder / PAGE, overwrite=self._replaces)
+            self.add(paths)
+            put_output(folder / SHOWN, "".join(map(_line, self._shown.values())))
         except OSError as error:
-            raise UsageError(f"cannot write into --explain {folder}: {error.strerror or error}.") from error
+            raise UsageError(f"cannot write into --explain {folder}: {reason(error)}.") from error
 
     def add(self, paths: Sequence[str]) -> None:
         """Give each path a file name: its stem, numbered where several have the same.
@@ -60,6 +69,7 @@ class Explainer:
                     name = f"{stem}-{n}"
                 self._taken.add(name.casefold())
                 self._names[path] = name + ENDING
+                check_output(self._folder / self._names[path], overwrite=self._replaces)
 
     def write(self, path: str, prediction: Prediction) -> None:
         """Draw the picture of one prediction, and its thumbnail."""
@@ -71,7 +81,7 @@ class Explainer:
         name = self._names[path]
         photo = open_photo(path, limits=self._limits)
         save_webp(explain(photo, prediction), self._folder / name)
-        (self._folder / THUMBNAILS / name).write_bytes(webp(thumbnail_of(photo)))
+        put_output(self._folder / THUMBNAILS / name, webp(thumbnail_of(photo)))
         shown = Shown(
             path, name, f"{THUMBNAILS}/{name}", prediction.label, prediction.probability, prediction.votes_won
         )
@@ -81,7 +91,7 @@ class Explainer:
         """Write the page of all that was explained so far."""
         from ..pictures.gallery import gallery_page
 
-        write_whole(self._folder / PAGE, gallery_page([*self._shown.values()]))
+        put_output(self._folder / PAGE, gallery_page([*self._shown.values()]))
 
     def _note(self, shown: "Shown") -> None:
         self._shown[shown.picture] = shown

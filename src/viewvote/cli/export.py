@@ -36,8 +36,10 @@ def export(
     from ..encoders.export.pack import export_pack
     from ..encoders.export.views import calibration_views
     from ..files import example_photos
+    from ..outputs import check_folder
     from ..sources import find_images
 
+    check_folder(out, overwrite=overwrite)  # before the model is loaded, and again before it is written
     encoder = load_encoder(model, LoadOptions(device="cpu"))
     paths = find_images(images, report=complain) if images else [str(path) for path in example_photos()]
     n_views = VIEWS_PER_IMAGE if images else VIEWS_PER_EXAMPLE

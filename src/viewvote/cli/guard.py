@@ -13,6 +13,7 @@ from ..errors import ViewvoteError, brief
 from .interrupts import interrupt_is_reported
 
 P = ParamSpec("P")
+_PLACES = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
@@ -55,6 +56,9 @@ def exit_code_of(error: BaseException) -> int:
         _forget_stdout()
         complain(f"cannot write: {error.strerror}.")
         return 1
+    if isinstance(error, OSError) and error.errno in (*_PLACES, errno.ENAMETOOLONG) and error.filename is not None:
+        complain(f"cannot use {os.fsdecode(error.filename)}: {error.strerror}.")
+        return 2
     if os.environ.get("VIEWVOTE_DEBUG"):
         traceback.print_exception(error)
     complain(f"unexpected {type(error).__name__}: {brief(str(error))}. Set VIEWVOTE_DEBUG=1 to see where.")

@@ -2,12 +2,16 @@
 
 import codecs
 import json
+import os
 import sys
 from collections.abc import Callable
+from os import SEEK_END
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from ..errors import UsageError
+from ..outputs import check_output, lock_output
+from ..reading import reason
 from . import flat_csv
 from .classify import Format
 from .resume import done_before
@@ -102,16 +106,49 @@ class Writer:
 def open_output(
     path: Path, fmt: Format, *, resume: bool, overwrite: bool, top: int | None, classifier: "Classifier"
 ) -> tuple[TextIO, set[str]]:
-    """The file to write to, and the images it holds already (with resume)."""
-    if path.exists() and not (resume or overwrite):
-        raise UsageError(f"{path} exists. Continue it with --resume, or replace it with --overwrite.")
-    done: set[str] = set()
-    if resume and path.exists():
-        done = done_before(path, fmt, top=scores_shown(fmt, top), classifier=classifier)
+    """The file to write to, locked until it is closed, and the images it holds already as it names them (`as_written`).
+
+    Nothing is read or cut off before the lock is held: another process may be writing.
+    """
+    check_answers(path, resume=resume, overwrite=overwrite)
+    stream = _locked(path)
     try:
-        return path.open("a" if resume else "w", encoding="utf-8", newline=""), done
+        done: set[str] = set()
+        if stream.seekable() and stream.tell():
+            check_answers(path, resume=resume, overwrite=overwrite)  # it may have been written meanwhile
+            if resume:
+                done = done_before(path, fmt, top=scores_shown(fmt, top), classifier=classifier)
+                if os.fstat(stream.fileno()).st_ino != path.stat().st_ino:  # written anew, without its errors
+                    stream.close()
+                    stream = _locked(path)
+                stream.seek(0, SEEK_END)
+            else:
+                stream.truncate(0)
+    except BaseException:
+        stream.close()
+        raise
+    return stream, done
+
+
+def _locked(path: Path) -> TextIO:
+    """The file, open at its end and locked for as long as it is."""
+    try:
+        stream = path.open("a", encoding="utf-8", newline="")
     except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror or error}.") from error
+        raise UsageError(f"cannot write {path}: {reason(error)}.") from error
+    try:
+        lock_output(stream, path)
+    except BaseException:
+        stream.close()
+        raise
+    return stream
+
+
+def check_answers(path: Path, *, resume: bool, overwrite: bool) -> None:
+    """Raise UsageError unless answers may be written to this file."""
+    check_output(
+        path, overwrite=resume or overwrite, otherwise="Continue it with --resume, or replace it with --overwrite."
+    )
 
 
 def scores_shown(fmt: Format, top: int | None) -> int | None:

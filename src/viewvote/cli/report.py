@@ -40,6 +40,7 @@ REPORT_HELP = """The paper's tables from runs: ours with intervals, the publishe
 Output = Annotated[
     Path | None, typer.Option(help="Write to this file instead of standard output.", rich_help_panel=FILES)
 ]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.", rich_help_panel=FILES)]
 
 
 @guarded
@@ -68,9 +69,11 @@ def report(
         str | None, typer.Option(help="Also rows scored from the runs of zero: zero-shot, keep=0.1 (commas).")
     ] = None,
     output: Output = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """The paper's tables from runs."""
     from ..errors import UsageError
+    from ..outputs import check_output
     from ..registry import unknown_name
     from ..report.compare import compare as compare_runs
     from ..report.derived import derived_runs
@@ -84,6 +87,8 @@ def report(
         raise unknown_name("format", format, FORMATS)
     default = "table" if output is None and sys.stdout.isatty() else "markdown"
     format = format_of(format, output, endings=ENDINGS, default=default)  # noqa: A001
+    if output is not None:
+        check_output(output, overwrite=overwrite)
     if compare is not None:
         if runs:
             raise UsageError("--compare takes its two runs itself; leave the others out.")
@@ -136,13 +141,18 @@ def metrics(
         Path | None,
         typer.Option(help="Write a contact sheet of the mistakes, the surest first.", rich_help_panel=FILES),
     ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Accuracy, classes and what they are taken for, calibration, selective risk and cost of one run."""
+    from ..outputs import check_output
     from ..report.classes import dataset_of_run, fill_classes
     from ..report.formats.strict_json import strict_json
     from ..report.sheet import fill_sheet
     from ..runs.read import load_run
 
+    for path in (plot, confusion, mistakes):
+        if path is not None:
+            check_output(path, overwrite=overwrite)
     chosen = load_run(run)
     sheet, by_class = fill_sheet(chosen, bins=bins), fill_classes(chosen)
     if plot is not None:
@@ -190,9 +200,11 @@ def rescore(
         ),
     ] = None,
     output: Output = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Score other settings from one run's records: any keep, fewer views, other tie rules, zero-shot, anchored."""
     from ..errors import UsageError
+    from ..outputs import check_output
     from ..registry import unknown_name
     from ..report.rescored import own_weight, rescored_rows, rescored_text, settings_of
     from ..runs.read import load_run
@@ -201,6 +213,8 @@ def rescore(
     if format is not None and format not in RESCORED:
         raise unknown_name("format", format, RESCORED)
     format = format_of(format, output, endings=RESCORED_ENDINGS, default="table")  # noqa: A001
+    if output is not None:
+        check_output(output, overwrite=overwrite)
     if method not in VOTES:
         raise unknown_name("method to rescore", method, VOTES)
     if weight is not None and method != "anchored":
@@ -230,13 +244,10 @@ def _numbers(text: str, kind: Callable[[str], N], rule: str) -> list[N]:
 
 
 def put_text(text: str, output: Path | None) -> None:
-    """The text on standard output, or in a file."""
-    from ..errors import UsageError
+    """The text on standard output, or in a file that `check_output` admitted."""
+    from ..outputs import put_output
 
     if output is None:
         typer.echo(text, nl=False)
-        return
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {output}: {error.strerror or error}.") from error
+    else:
+        put_output(output, text)

@@ -47,15 +47,19 @@ def reproduce(
     views: Annotated[int | None, typer.Option(metavar="N", help="Other than the paper's 64 views.")] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of all runs.")] = Path("runs"),
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw a study to this PNG, SVG or PDF.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the drawing if it exists.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
     """List the paper's tables and figures, or run one."""
     from ..encoders.head_file import read_head_file
+    from ..outputs import check_output
     from ..runs.read import load_runs
     from ..studies.reproduce import find_item, in_words, list_items, plan_item
     from ..studies.rivals import Means
     from .values import read_seeds
 
+    if plot is not None:
+        check_output(plot, overwrite=overwrite)
     there = load_runs([out]) if any(out.glob("*/records.jsonl")) else []
     head = None if text_head is None else read_head_file(text_head)
     models = tuple(name for name in (part.strip() for part in model.split(",")) if name)

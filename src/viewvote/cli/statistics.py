@@ -15,16 +15,19 @@ def statistics(
     output: Annotated[Path, typer.Option(help="The safetensors file to write.")],
     limit: Annotated[int | None, typer.Option(min=1, help="Use only this many images, evenly spaced.")] = None,
     device: Annotated[str, typer.Option(help="auto | cpu | cuda | mps.")] = "auto",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,
 ) -> None:
     """Compute the token statistics of a MaPLe model over a folder of images."""
     from ..encoders import LoadOptions, load_encoder
     from ..errors import UnsupportedEncoderError, UsageError
+    from ..outputs import check_output
     from ..sources import find_images
     from .progress import progress
 
     if output.suffix != ".safetensors":
         raise UsageError(f"--output must end in .safetensors; got {output.name!r}.")
+    check_output(output, overwrite=overwrite)
     found = find_images([str(images)], report=complain)
     if limit is not None and limit < len(found):
         found = [found[i * len(found) // limit] for i in range(limit)]

@@ -58,8 +58,10 @@ def study(
     bins: Annotated[int | None, typer.Option(min=1, help="Bins of confidence, entropy or overlap.")] = None,
     by: Annotated[str | None, typer.Option(help="invariance: entropy, for bins of it.")] = None,
     images: Annotated[int, typer.Option(min=1, help="failure: images shown; cost: images measured.")] = 3,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
 ) -> None:
     """The paper's analyses from runs."""
+    from ..outputs import check_output
     from ..registry import unknown_name
     from ..runs.read import load_runs
     from ..studies import STUDIES
@@ -70,6 +72,9 @@ def study(
     if format is not None and format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
     format = format_of(format, output, endings=ENDINGS, default="md")  # noqa: A001
+    for path in (plot, output):
+        if path is not None:
+            check_output(path, overwrite=overwrite)
     finding = STUDIES.get(name)(load_runs(runs), Options(keep=keep, bins=bins, by=by, images=images))
     if plot is not None and finding.draw is not None:
         from ..pictures.plots import save_plot

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from ..datasets import Dataset, use_cards
+from ..outputs import check_output
 from ..runs import plan_runs, run
 from ..runs.engines.base import Engine
 from ..runs.engines.local import LocalEngine
@@ -26,6 +27,8 @@ from .values import read_names, read_seeds, read_settings, read_views
 
 def write_summaries(asked: EvalOptions) -> int:
     """Run what is asked and print the summaries; returns the exit code, 1 where an image could not be used."""
+    if asked.log_file is not None:
+        check_output(asked.log_file, overwrite=True)  # it is added to
     use_cards(asked.dataset_cards)
     specs = _planned(asked)
     datasets = open_datasets(specs)  # all of them before the first run: a missing one must not show up hours later

@@ -29,15 +29,19 @@ def export(
     templates: Annotated[
         str, typer.Option(help="Template set, or a template with {}.", autocompletion=offer_templates)
     ] = "photo",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
 ) -> None:
     """Write the class vectors of a model's text tower."""
     from ..encoders import load_encoder
-    from ..encoders.head_file import write_head_file
+    from ..encoders.head_file import beside, checked_suffix, write_head_file
     from ..encoders.text_head import encode_classes
     from ..labels.files import read_labels
     from ..labels.templates import resolve_templates
     from ..labels.texts import checked_texts
+    from ..outputs import check_output
 
+    for path in (out, *beside(checked_suffix(out))):
+        check_output(path, overwrite=overwrite)
     (labels, own_texts), texts = checked_texts(read_labels(labels_file)), resolve_templates(templates)
     encoder = load_encoder(model)
     features = encode_classes(encoder, own_texts, templates=texts)

@@ -11,6 +11,8 @@ from ..errors import UsageError
 if TYPE_CHECKING:
     from ..images.photo import ImageLimits
     from ..labels.texts import Labels
+MOST_DIGITS = 18
+"""Digits of a number that are read as one: Python refuses some thousand."""
 
 
 def read_settings(settings: Sequence[str]) -> dict[str, object]:
@@ -22,7 +24,7 @@ def read_settings(settings: Sequence[str]) -> dict[str, object]:
             raise UsageError(f"--set {setting!r} has no value; write --set KEY=VALUE.")
         try:
             values[key] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):  # the last two: of many brackets
             values[key] = value
     return values
 
@@ -43,7 +45,8 @@ def read_thresholds(thresholds: Sequence[str]) -> float | dict[str, float] | Non
 
 def read_views(views: str) -> int | str:
     """The value of --views: a number, or a word such as "adaptive"."""
-    return int(views) if views.removeprefix("-").isdecimal() else views
+    digits = views.removeprefix("-")
+    return int(views) if digits.isdecimal() and len(digits) <= MOST_DIGITS else views
 
 
 def read_seeds(seeds: str) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from .. import files
+from .. import files, reading
 from ..errors import UsageError
 from .base import Context, Estimator
 
@@ -28,7 +28,7 @@ def write_context(context: Context, path: Path) -> None:
 
 def read_context(path: Path) -> Context:
     """The context in a file of `viewvote context`; anything else raises UsageError that names what is wrong."""
-    data = files.read_json(path, error=UsageError)
+    data = reading.read_json(path, error=UsageError)
     if data.get("format") != FORMAT:
         raise UsageError(f"{path} is no file of `viewvote context`: format is {data.get('format')!r}, not {FORMAT!r}.")
     return _from_values(data, source=str(path))

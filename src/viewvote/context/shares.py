@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import UsageError
-from ..files import read_json
+from ..reading import read_json
 
 
 def read_shares(path: Path, labels: Sequence[str]) -> list[float]:

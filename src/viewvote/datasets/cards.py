@@ -11,12 +11,12 @@ from typing import Any, get_args, get_type_hints
 
 from ..errors import UsageError
 from ..plugins import advertised, load_named_plugins
+from ..reading import read_text, read_toml
 from ..registry import unknown_name
 from .base import PHOTO
 from .catalog import CATALOG, Card, add_cards, class_list, class_list_names
 from .classes import ClassList
-from .readers.splits import read_text
-from .schema import Key, check_table, one_of, read_toml, table, text, text_or_texts, texts, whole
+from .schema import Key, check_table, one_of, table, text, text_or_texts, texts, whole
 
 logger = logging.getLogger("viewvote")
 CARDS_VARIABLE = "VIEWVOTE_DATASETS"
@@ -108,7 +108,7 @@ def load_cards(path: Path) -> Cards:
     cards: dict[str, Card] = {}
     suites: dict[str, tuple[str, ...]] = {}
     for file in files:
-        values = check_table(read_toml(file), {"cards": table(), "suites": table()}, where=str(file))
+        values = check_table(read_toml(file, error=UsageError), {"cards": table(), "suites": table()}, where=str(file))
         for name, fields in values.get("cards", {}).items():
             _check_new(name, [*cards, *suites], where=str(file))
             cards[name] = _card(name, fields, file=file.resolve())
@@ -147,9 +147,9 @@ def _classes(given: str | tuple[str, ...], wnids: tuple[str, ...], *, where: str
         return class_list(given)
     if isinstance(given, str):
         path = beside / given
-        if not path.is_file():
+        if not os.path.isfile(path):  # noqa: PTH113 - never raises, Path.is_file may
             raise unknown_name(f"file or class list, named as classes in {where}", given, class_list_names())
-        given = tuple(line.strip() for line in read_text(path).splitlines() if line.strip())
+        given = tuple(line.strip() for line in read_text(path, error=UsageError).splitlines() if line.strip())
         if not given:
             raise UsageError(f"{where}: {path} holds no class names; expected one a line.")
     if wnids and len(wnids) != len(given):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 _WNID = re.compile(r"n\d{8}")
-_NUMBERED = re.compile(r"(\d+)_(.+)")
+_NUMBERED = re.compile(r"(\d{1,9})_(.+)")
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class ClassList:
         """
         if is_wnid(folder) and self.wnids:
             return self._by_wnid.get(folder)
-        if folder.isdecimal():
+        if folder.isdecimal() and len(folder) < 10:
             return int(folder) if int(folder) < len(self.names) else None
         numbered = _NUMBERED.fullmatch(folder)
         if numbered and int(numbered[1]) < len(self.names):

@@ -8,6 +8,7 @@ from pathlib import Path
 from ..errors import DatasetNotFoundError, UsageError
 from .catalog import Card
 from .classes import ClassList
+from .readers.folders import folders_in
 
 ROOT_VARIABLE = "VIEWVOTE_DATA"
 
@@ -52,7 +53,7 @@ def locate(card: Card, root: Path) -> Place:
         return Place(_with_classes(card, root, present))
     for folder in present:
         for split in _split_files(card, folder, root):
-            if split.is_file():
+            if os.path.isfile(split):  # noqa: PTH113 - never raises, Path.is_file may
                 return Place(folder, split)
     if present:
         expected = _either(_split_files(card, present[0], root))
@@ -74,7 +75,7 @@ def _with_classes(card: Card, root: Path, present: Sequence[Path]) -> Path:
     """The first folder that holds class folders of this dataset."""
     classes = card.class_list
     for folder in present:
-        if any(entry.is_dir() and classes.index_of(entry.name) is not None for entry in folder.iterdir()):
+        if any(classes.index_of(name) is not None for name in folders_in(folder)):
             return folder
     if present:
         raise DatasetNotFoundError(

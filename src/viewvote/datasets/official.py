@@ -1,5 +1,6 @@
 """Opening a catalog dataset: found, read, and counted against its card."""
 
+import os
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -63,7 +64,7 @@ def _image_paths(card: Card, folder: Path, keys: tuple[str, ...]) -> tuple[Path,
     best, most = (folder, ("", "")), 0
     for inner in card.inside:
         for old, new in moves:
-            hits = sum((folder / inner / _moved(key, old, new)).is_file() for key in probes)
+            hits = sum(os.path.isfile(folder / inner / _moved(key, old, new)) for key in probes)  # noqa: PTH113 - never raises
             if hits > most:
                 best, most = (folder / inner, (old, new)), hits
     if not most:
@@ -84,7 +85,7 @@ def _missing(folder: Path, paths: Sequence[str]) -> list[str]:
     missing = []
     for inner, inside in by_folder.items():
         place = folder / inner
-        present = {entry.name for entry in place.iterdir()} if place.is_dir() else set()
+        present = {entry.name for entry in place.iterdir()} if os.path.isdir(place) else set()  # noqa: PTH112 - likewise
         missing += [path for path in inside if PurePosixPath(path).name not in present]
     return missing
 

@@ -1,9 +1,11 @@
 """Opening any dataset: a catalog name, a folder of class folders, a table, or one of Hugging Face's."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from ..errors import DatasetError, UsageError
+from ..reading import read_text
 from ..registry import unknown_name
 from .base import PHOTO, Dataset
 from .cards import use_cards
@@ -11,9 +13,8 @@ from .catalog import CATALOG, SUITES, Card, card, class_list
 from .classes import ClassList, is_wnid
 from .locate import data_root, root_of
 from .official import open_card
-from .readers.folders import read_folders
+from .readers.folders import folders_in, read_folders
 from .readers.hf import PREFIX, open_hf
-from .readers.splits import read_text
 from .readers.tables import SUFFIXES, read_table
 
 
@@ -46,7 +47,7 @@ def open_dataset(name: str | Path, *, root: Path | None = None, classes: str | P
     if text.startswith(PREFIX):
         chosen = meaning or Meaning()
         return open_hf(text[len(PREFIX) :], classes=chosen.classes, templates=chosen.templates, card=chosen.card)
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises OSError for a name that is too long
         chosen = meaning or _recognised(path)
         return read_folders(path, classes=chosen.classes, templates=chosen.templates, card=chosen.card)
     if path.suffix.lower() in SUFFIXES:
@@ -65,8 +66,8 @@ def _given(classes: str | Path | None) -> Meaning | None:
     """The classes that were asked for by a catalog name or a file of names."""
     if classes is None:
         return None
-    if isinstance(classes, Path) or Path(classes).is_file():
-        names = [line.strip() for line in read_text(Path(classes)).splitlines() if line.strip()]
+    if isinstance(classes, Path) or os.path.isfile(classes):  # noqa: PTH113 - likewise
+        names = [line.strip() for line in read_text(Path(classes), error=DatasetError).splitlines() if line.strip()]
         if not names:
             raise DatasetError(f"{classes} holds no class names; expected one a line.")
         return Meaning(ClassList(tuple(names)))
@@ -79,7 +80,7 @@ def _of_card(found: Card) -> Meaning:
 
 def _recognised(path: Path) -> Meaning:
     """What a folder's class folders mean: all the classes of a card, some of ImageNet's, or just what they say."""
-    folders = [entry.name for entry in path.iterdir() if entry.is_dir() and not entry.name.startswith(".")]
+    folders = folders_in(path)
     cards = [card for card in CATALOG.values() if _is_all_of(folders, card.class_list)]
     alike = [card for card in cards if _is_called_like(path, card)]
     numbers = bool(folders) and all(folder.isdecimal() for folder in folders)

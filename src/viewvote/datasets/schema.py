@@ -1,12 +1,11 @@
 """Checking the tables of a TOML file that a user writes: every error names the file, the key and what it expects."""
 
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
+from ..fields import is_whole, shown
 from ..registry import unknown_name
 
 
@@ -36,13 +35,13 @@ def text_or_texts(what: str, *, required: bool = False) -> Key:
 
 def whole(*, required: bool = False) -> Key:
     """A key for a whole number of at least 1."""
-    return Key("a whole number of at least 1", lambda value: type(value) is int and value >= 1, required)
+    return Key("a whole number of at least 1", lambda value: is_whole(value) and value >= 1, required)
 
 
 def one_of(choices: Iterable[str], *, required: bool = False) -> Key:
     """A key for one of these words."""
     known = tuple(choices)
-    return Key(" or ".join(map(repr, known)), lambda value: value in known, required)
+    return Key(" or ".join(map(repr, known)), lambda value: isinstance(value, str) and value in known, required)
 
 
 def table() -> Key:
@@ -50,25 +49,15 @@ def table() -> Key:
     return Key("a table", lambda value: isinstance(value, dict))
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    """The values of a TOML file, or a UsageError that names what is wrong with it."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror or error}.") from error
-    except ValueError as error:  # of UTF-8, or of TOML
-        raise UsageError(f"{path} is not TOML: {error}.") from error
-
-
 def check_table(values: object, keys: Mapping[str, Key], *, where: str) -> dict[str, Any]:
     """The table, or a UsageError for the first key that is unknown, wrong or missing; `where` names file and table."""
     if not isinstance(values, dict):
-        raise UsageError(f"{where} must be a table; got {values!r}.")
+        raise UsageError(f"{where} must be a table; got {shown(values)}.")
     for name, value in values.items():
         if name not in keys:
             raise unknown_name("key", name, keys, of=where)
         if not keys[name].accepts(value):
-            raise UsageError(f"{where}: {name} must be {keys[name].expected}; got {value!r}.")
+            raise UsageError(f"{where}: {name} must be {keys[name].expected}; got {shown(value)}.")
     for name, key in keys.items():
         if key.required and name not in values:
             raise UsageError(f"{where}: {name} is missing; expected {key.expected}.")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Literal, Protocol, cast, runtime_checkable
 
@@ -9,7 +10,9 @@ import numpy as np
 from PIL import Image
 
 from ..arrays import Float32, UInt8
+from ..checks import checked_whole
 from ..errors import UsageError
+from ..fields import shown
 from ..images.spec import ImageSpec
 from ..views.crops import View
 
@@ -41,6 +44,15 @@ class LoadOptions:
     cache_dir: Path | None = None
     offline: bool = False
     drawing: Literal["cpu", "device"] = "cpu"
+
+    def __post_init__(self) -> None:
+        for name in ("device", "dtype", "runtime", "precision", "drawing"):
+            if not isinstance(getattr(self, name), str):
+                raise UsageError(f"{name} must be a text; got {shown(getattr(self, name))}.")
+        checked_whole(self.threads, name="threads", least=0)
+        if not isinstance(self.cache_dir, str | PathLike | None):
+            raise UsageError(f"cache_dir must be a folder's path; got {shown(self.cache_dir)}.")
+        object.__setattr__(self, "cache_dir", None if self.cache_dir is None else Path(self.cache_dir))
 
 
 @runtime_checkable

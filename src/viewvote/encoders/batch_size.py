@@ -78,6 +78,6 @@ def _read(path: Path) -> int | None:
     """The measured size, or None where the file is missing or damaged."""
     try:
         views = json.loads(path.read_bytes())["views"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     return views if isinstance(views, int) and views in SIZES else None

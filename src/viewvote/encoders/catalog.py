@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from ..errors import CheckpointError
+from ..reading import read_json
 from . import SCHEMES
 from .clip_b16.tower import tower_file
 from .onnx.config import FILE
@@ -77,11 +79,9 @@ def _files(revision: Any) -> Iterable[tuple[str, Path]]:
 
 def _family(config: Path | None) -> str | None:
     """The model type of a `config.json` if it is a dual encoder's; None for anything else, broken files included."""
-    import json
-
     try:
-        data = json.loads(config.read_text(encoding="utf-8")) if config else {}
-    except (OSError, ValueError):
+        data = read_json(config, error=CheckpointError) if config else {}
+    except CheckpointError:
         return None
-    family = str(data.get("model_type", "")) if isinstance(data, dict) else ""
+    family = str(data.get("model_type", ""))
     return family if any(word in family for word in _DUAL_FAMILIES) and "vision_config" in data else None

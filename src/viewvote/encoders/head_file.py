@@ -1,16 +1,22 @@
 """Text heads in files: class vectors made elsewhere, or exported, in place of a text tower."""
 
+import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays import Float32
 from ..errors import MissingExtraError, UsageError
+from ..fields import POSITIVE, TEXT, Fields, Kind, list_of
+from ..outputs import put_output
+from ..reading import open_regular, parse_json, read_json, reason
 from .base import Encoder, unit_rows
 from .text_head import TextHead
 
@@ -49,53 +55,57 @@ class HeadFile:
 
 def read_head_file(path: Path) -> HeadFile:
     """The head in an .npy file, with FILE.json beside it where there is one, or in a safetensors file."""
-    if path.suffix not in SUFFIXES:
-        raise UsageError(f"a text head is a file that ends in {' or '.join(SUFFIXES)}; got {path.name!r}.")
+    checked_suffix(path)
+    found, info = _read_npy(path) if path.suffix == ".npy" else _read_safetensors(path)
+    if found.ndim != 2 or found.dtype.kind not in "fiu":
+        raise UsageError(f"{path} is no text head: it needs numbers (classes, width); got {found.dtype} {found.shape}.")
+    with np.errstate(over="ignore"):
+        features = np.asarray(found, dtype=np.float32)
+    if not np.isfinite(features).all():
+        raise UsageError(f"{path} is no text head: it holds numbers that are not finite.")
+    return HeadFile(path, features, **_info_fields(info, f"what is written beside {path}"))
+
+
+def _read_npy(path: Path) -> tuple[NDArray[Any], object]:
+    (text,) = beside(path)
+    info = read_json(text, error=UsageError) if text.exists() else {}
     try:
-        features, info = _read_npy(path) if path.suffix == ".npy" else _read_safetensors(path)
-    except (OSError, ValueError, EOFError) as error:
-        raise UsageError(f"cannot read the text head {path}: {error}.") from error
-    features = np.asarray(features, dtype=np.float32)
-    if features.ndim != 2 or not np.isfinite(features).all():
-        raise UsageError(f"{path} is no text head: it needs finite numbers (classes, width); got {features.shape}.")
-    return HeadFile(path, features, **_checked_info(info, path))
+        with open_regular(path) as file:
+            data = file.read()
+        return np.lib.format.read_array(io.BytesIO(data), allow_pickle=False), info
+    except OSError as error:
+        raise UsageError(f"cannot read the text head {path}: {reason(error)}.") from error
+    except (ValueError, MemoryError, OverflowError, SyntaxError, TokenError) as error:  # a header may be anything
+        raise UsageError(f"the text head {path} is not a whole .npy file: {error}.") from error
 
 
-def _read_npy(path: Path) -> tuple[Any, Mapping[str, Any]]:
-    beside = path.with_suffix(".json")
-    info = json.loads(beside.read_text(encoding="utf-8")) if beside.exists() else {}
-    return np.load(path, allow_pickle=False), info
-
-
-def _read_safetensors(path: Path) -> tuple[Any, Mapping[str, Any]]:
+def _read_safetensors(path: Path) -> tuple[NDArray[Any], object]:
     try:
         from safetensors import SafetensorError, safe_open
     except ImportError as error:
         raise MissingExtraError.for_extra("torch", what="Reading safetensors") from error
     try:
+        open_regular(path).close()
         with safe_open(path, framework="np") as file:
-            info = json.loads((file.metadata() or {}).get(METADATA, "{}"))
-            return file.get_tensor(TENSOR), info
-    except SafetensorError as error:
-        raise ValueError(str(error)) from error
+            text = (file.metadata() or {}).get(METADATA, "{}")
+            found: NDArray[Any] = file.get_tensor(TENSOR)
+    except OSError as error:
+        raise UsageError(f"cannot read the text head {path}: {reason(error)}.") from error
+    except (SafetensorError, TypeError, AttributeError, KeyError) as error:  # the last three: types that NumPy lacks
+        raise UsageError(f"{path} is no text head: {error}.") from error
+    return found, parse_json(text, source=f"what is written in {path}", error=UsageError)
 
 
-def _checked_info(info: Any, path: Path) -> dict[str, Any]:
-    """The fields of a HeadFile in what was read, or an error that names what is wrong."""
-    if not isinstance(info, Mapping):
-        raise UsageError(f"what is written beside {path} is no JSON object.")
-    found: dict[str, Any] = {}
-    for key in ("labels", "templates"):
-        values = info.get(key)
-        if values is not None:
-            if not isinstance(values, list) or not all(isinstance(one, str) for one in values):
-                raise UsageError(f"{key!r} beside {path} must be a list of strings.")
-            found[key] = tuple(values)
-    if isinstance(info.get("model"), str):
-        found["model"] = info["model"]
-    if isinstance(info.get("scale"), int | float):
-        found["scale"] = float(info["scale"])
-    return found
+def _info_fields(info: object, source: str) -> dict[str, Any]:
+    """The fields of a HeadFile in what was written down, or an error that names what is wrong."""
+    read = Fields(info, source, error=UsageError)
+    kinds: dict[str, Kind[Any]] = {
+        "labels": list_of(TEXT),
+        "templates": list_of(TEXT),
+        "model": TEXT,
+        "scale": POSITIVE,
+    }
+    return {key: read.optional(key, kind) for key, kind in kinds.items()}
 
 
 def open_head(file: HeadFile, labels: Sequence[str], encoder: Encoder) -> TextHead:
@@ -145,20 +155,28 @@ def _check_duplicates(features: Float32, labels: Sequence[str], path: Path) -> N
 
 def write_head_file(path: Path, features: Float32, *, info: Mapping[str, Any]) -> None:
     """Write a head that `read_head_file` reads: .npy with a .json beside it, or safetensors."""
-    if path.suffix not in SUFFIXES:
-        raise UsageError(f"a text head is written to a file that ends in {' or '.join(SUFFIXES)}; got {path.name!r}.")
+    checked_suffix(path)
+    if path.suffix == ".npy":
+        out = io.BytesIO()
+        np.save(out, features, allow_pickle=False)
+        put_output(path, out.getvalue())
+        for text in beside(path):
+            put_output(text, json.dumps(info, indent=1, ensure_ascii=False) + "\n")
+        return
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.suffix == ".npy":
-            np.save(path, features, allow_pickle=False)
-            path.with_suffix(".json").write_text(
-                json.dumps(info, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-            )
-            return
-        try:
-            from safetensors.numpy import save_file
-        except ImportError as error:
-            raise MissingExtraError.for_extra("torch", what="Writing safetensors") from error
-        save_file({TENSOR: np.ascontiguousarray(features)}, path, metadata={METADATA: json.dumps(info)})
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror or error}.") from error
+        from safetensors.numpy import save
+    except ImportError as error:
+        raise MissingExtraError.for_extra("torch", what="Writing safetensors") from error
+    put_output(path, save({TENSOR: np.ascontiguousarray(features)}, metadata={METADATA: json.dumps(info)}))
+
+
+def checked_suffix(path: Path) -> Path:
+    """The path; UsageError unless its ending is one of a text head's."""
+    if path.suffix not in SUFFIXES:
+        raise UsageError(f"a text head is a file that ends in {' or '.join(SUFFIXES)}; got {path.name!r}.")
+    return path
+
+
+def beside(path: Path) -> tuple[Path, ...]:
+    """The other files of a text head at `path`: what an .npy file cannot hold."""
+    return (path.with_suffix(".json"),) if path.suffix == ".npy" else ()

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from ..errors import UsageError
+from ..reading import read_bytes
 from . import formats
 from .texts import Labels
 
@@ -23,7 +24,7 @@ def read_labels(path: Path, *, column: str | None = None) -> Labels:
     first lines of a file that cannot be labels.
 
     Args:
-        path: The file, or a pipe.
+        path: The file.
         column: Of a table or of JSON objects the label's column, by its name, or of a table by its number from 1.
     """
     data = _read(path)
@@ -44,16 +45,7 @@ def read_labels(path: Path, *, column: str | None = None) -> Labels:
 
 
 def _read(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise UsageError(f"cannot read the labels file {path}: {error.strerror or error}.") from error
-    except ValueError as error:  # a NUL in the name
-        raise UsageError(f"cannot read the labels file {str(path)!r}: {error}.") from error
-    if len(data) > MOST_BYTES:
-        raise UsageError(f"the labels file {path} is larger than {MOST_BYTES:,} bytes.")
-    return data
+    return read_bytes(path, error=UsageError, what="the labels file", limit=MOST_BYTES)
 
 
 def _decoded(data: bytes, path: Path) -> str:

@@ -6,6 +6,7 @@ from functools import cache
 from importlib.resources import files
 
 from ..errors import UsageError
+from ..fields import is_text, shown
 from ..registry import unknown_name
 
 SLOT = "{}"
@@ -27,8 +28,10 @@ def resolve_templates(templates: str | Sequence[str]) -> tuple[str, ...]:
             return template_sets()[templates][1]
         templates = [templates]
     for template in templates:
+        if not is_text(template):
+            raise UsageError(f"template {shown(template)} is not text; expected one with {SLOT} for the label.")
         if SLOT not in template:
-            raise UsageError(f"template {template!r} has no place for the label; write {SLOT} where it belongs.")
+            raise UsageError(f"template {shown(template)} has no place for the label; write {SLOT} where it belongs.")
     if not templates:
         raise UsageError("the list of templates is empty; give at least one, e.g. 'a photo of a {}.'")
     return tuple(templates)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageOps
@@ -10,6 +11,7 @@ from PIL import Image, ImageDraw, ImageOps
 from ..datasets import Dataset, Item
 from ..errors import ImageError, UsageError
 from ..images.photo import open_photo
+from ..outputs import put_output
 from .drawing import FAINT, GRID, INK, SCALE
 from .lettering import fit, length, write
 
@@ -70,10 +72,14 @@ def save_contact_sheet(dataset: Dataset, path: Path) -> None:
 
 def save_sheet(sheet: Image.Image, path: Path) -> None:
     """Write a sheet to a file, whose ending names the kind of image."""
+    kind, out = Image.registered_extensions().get(path.suffix.lower()), BytesIO()
+    if kind not in Image.SAVE:
+        raise UsageError(f"cannot write the contact sheet {path}: unknown file extension: {path.suffix}.")
     try:
-        sheet.save(path)
-    except (OSError, ValueError) as error:  # Pillow raises ValueError for an unknown ending
+        sheet.save(out, kind)
+    except (OSError, ValueError) as error:  # a kind that has no colours
         raise UsageError(f"cannot write the contact sheet {path}: {error}.") from error
+    put_output(path, out.getvalue())
 
 
 def _spread(labels: Sequence[int], most: int) -> list[int]:

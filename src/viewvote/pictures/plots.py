@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from ..errors import MissingExtraError, UsageError
 from ..files import default_cache_dir
+from ..outputs import put_output
 from ..report.sheet import Sheet
 from .drawing import FAINT, GRID, INK
 from .explain import PALETTE
@@ -26,10 +28,9 @@ def save_plot(draw: Callable[[Any], None], path: Path, *, size: tuple[float, flo
 
     figure = Figure(figsize=size, layout="constrained")
     draw(figure)
-    try:
-        figure.savefig(path, dpi=150)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror or error}.") from error
+    out = BytesIO()
+    figure.savefig(out, dpi=150, format=path.suffix.lower()[1:])
+    put_output(path, out.getvalue())
 
 
 PANELS = {

@@ -1,8 +1,8 @@
 """The records of a run as numpy columns, read in pieces: a few microseconds and about a kilobyte per record."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from itertools import islice
 from pathlib import Path
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..arrays import Bool, Float32, Float64, Int64
 from ..errors import RecordError
 from ..prediction import ViewColumns
+from ..reading import open_regular, parse_json, reason
 from ..vote import TIE_RULES
 from .packing import unpack_floats
 from .record import TOP
@@ -34,12 +35,23 @@ class TieEvidence:
 
     def logits(self) -> tuple[Int64, Float32]:
         """The candidate classes, ascending, and their logits (views, candidates)."""
-        classes = np.asarray(self.candidates, dtype=np.int64)
-        return classes, unpack_floats(self.packed_logits).reshape(-1, max(1, len(classes)))
+        with _damage_named():
+            classes = np.asarray(self.candidates, dtype=np.int64)
+            return classes, unpack_floats(self.packed_logits).reshape(-1, max(1, len(classes)))
 
     def groups(self, rule: str) -> Float32:
         """Per view, the score of its group under "group-marginal" or "group-logits"."""
-        return unpack_floats(self.packed_groups[rule == "group-logits"])
+        with _damage_named():
+            return unpack_floats(self.packed_groups[rule == "group-logits"])
+
+
+@contextmanager
+def _damage_named() -> Iterator[None]:
+    """Make what unpacking damaged arrays raises a RecordError."""
+    try:
+        yield
+    except (ValueError, TypeError, OverflowError) as error:
+        raise RecordError(f"the evidence of a record is damaged ({type(error).__name__}: {error}).") from error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +121,7 @@ def column_pieces(path: Path, *, size: int = PIECE) -> Iterator[Columns]:
 
 def _pieces(path: Path, size: int, *, views: bool) -> Iterator[list[dict[str, Any]]]:
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             number = 0
             while lines := list(islice(stream, size)):
                 whole = (line for line in lines if line.endswith(b"\n"))
@@ -118,9 +130,7 @@ def _pieces(path: Path, size: int, *, views: bool) -> Iterator[list[dict[str, An
                 if rows:
                     yield rows
     except OSError as error:
-        raise RecordError(
-            f"cannot read {path}: {error.strerror or error}. A run's folder has a records.jsonl."
-        ) from error
+        raise RecordError(f"cannot read {path}: {reason(error)}. A run's folder has a records.jsonl.") from error
 
 
 def _shortened(line: bytes) -> bytes:
@@ -132,10 +142,7 @@ def _shortened(line: bytes) -> bytes:
 
 
 def _row(line: bytes, path: Path, number: int) -> dict[str, Any]:
-    try:
-        row = json.loads(line)
-    except ValueError as error:
-        raise RecordError(f"{path}, line {number} is not a record: {error}.") from error
+    row = parse_json(line, source=f"{path}, line {number}", error=RecordError)
     if not isinstance(row, dict):
         raise RecordError(f"{path}, line {number} is not a record: it is no JSON object.")
     return row
@@ -173,7 +180,7 @@ def _columns(rows: list[dict[str, Any]], path: Path, *, evidence: bool) -> Colum
             ),
             evidence=tuple(_evidence(row) for row in rows) if evidence else (),
         )
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise RecordError(f"{path} is not a file of records ({type(error).__name__}: {error}).") from error
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from ..arrays import Float32
 from ..errors import RecordError, UsageError
 from ..prediction import Evidence, Trace
+from ..reading import open_regular, reason
 from .packing import pack_floats, unpack_floats
 
 HOW = {
@@ -78,12 +79,12 @@ class Detailed:
 def read_details(path: Path, names: Sequence[str]) -> Iterator[Detailed]:
     """The usable samples of a file of records, one at a time, with these arrays; a missing one is an error."""
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             for number, line in enumerate(stream, 1):
                 if line.endswith(b"\n") and (found := _detailed(line, names, path, number)) is not None:
                     yield found
     except OSError as error:
-        raise RecordError(f"cannot read {path}: {error.strerror or error}.") from error
+        raise RecordError(f"cannot read {path}: {reason(error)}.") from error
 
 
 def _detailed(line: bytes, names: Sequence[str], path: Path, number: int) -> Detailed | None:
@@ -99,5 +100,5 @@ def _detailed(line: bytes, names: Sequence[str], path: Path, number: int) -> Det
         return Detailed(row["key"], int(row["target"]), tuple(views["labels"]), tuple(views["kept"]), arrays)
     except UsageError:
         raise
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise RecordError(f"{path}, line {number} is not a record ({type(error).__name__}: {error}).") from error

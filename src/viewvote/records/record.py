@@ -86,7 +86,7 @@ class Record:
             values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in raw.items()}
             values["views"] = None if views is None else _view_table(**views)
             return cls(**values)
-        except (ValueError, TypeError, AttributeError, IndexError) as error:
+        except (ValueError, TypeError, AttributeError, IndexError, OverflowError, RecursionError) as error:
             raise error if isinstance(error, RecordError) else RecordError(f"not a record: {error}.") from error
 
 

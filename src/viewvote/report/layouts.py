@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ..datasets import SUITES, use_cards
-from ..datasets.schema import Key, check_table, one_of, read_toml, text, text_or_texts, texts
+from ..datasets.schema import Key, check_table, one_of, text, text_or_texts, texts
 from ..errors import UsageError
+from ..reading import read_toml
 from ..registry import unknown_name
 from .paper import paper_tables
 
@@ -69,7 +70,9 @@ def load_layout(path: Path) -> Layout:
     how = "mean"                          # or "median"
     datasets = ["cub200", "nabirds"]      # by default all
     """
-    return _layout(check_table(read_toml(path), _KEYS, where=str(path)), where=str(path), name=path.stem)
+    return _layout(
+        check_table(read_toml(path, error=UsageError), _KEYS, where=str(path)), where=str(path), name=path.stem
+    )
 
 
 @cache

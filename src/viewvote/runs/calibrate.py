@@ -6,6 +6,7 @@ from pathlib import Path
 from ..classify.calibration import Calibration
 from ..errors import UsageError
 from ..metrics.fit_probability import fit_probability, held_back, joined, measured, read_answers
+from ..reading import open_regular
 from ..records.record import Record
 from .read import Run, load_run, provenance_of
 
@@ -30,7 +31,7 @@ def calibrate_runs(paths: Sequence[Path]) -> Calibration:
 
 def _votes(run: Run) -> bool:
     """Whether the run's method counts votes, as its first answer shows."""
-    with run.records.open(encoding="utf-8") as lines:
+    with open_regular(run.records) as lines:
         for line in lines:
             record = Record.from_line(line)
             if record.error is None:

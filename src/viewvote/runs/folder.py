@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import RecordError, RunError
-from ..files import read_json, sync_folder, write_whole
+from ..errors import RecordError, RunError, UsageError
+from ..fields import NUMBER, TEXT, Fields
+from ..files import sync_folder, write_whole
+from ..reading import read_json, read_toml
 from ..records.columns import Columns, read_columns
 from .lock import hold
 from .log import write_error
-from .spec import RunSpec, parse_toml
+from .spec import RunSpec
 from .summary import Summary
 
 logger = logging.getLogger("viewvote")
@@ -84,20 +86,27 @@ class RunFolder:
         """Write the spec, or make sure that the one there is the same."""
         if not self.spec.exists():
             self._write(self.spec, spec.to_toml())
-        elif RunSpec.from_toml(self.spec.read_text(encoding="utf-8")) != spec:
+        elif RunSpec.from_values(read_toml(self.spec, error=RunError)) != spec:
             raise RunError(f"{self.spec} is the spec of another run: it was changed by hand. Move the folder away.")
 
     def read_spec(self) -> tuple[RunSpec, dict[str, Any]]:
         """The spec of a run of any version, and what is under keys that this one does not know."""
         try:
-            values = parse_toml(self.spec.read_text(encoding="utf-8"), what=str(self.spec))
-            return RunSpec.from_stored(values, dataset=self.path.name)
-        except (OSError, ValueError) as error:
+            return RunSpec.from_stored(read_toml(self.spec, error=UsageError), dataset=self.path.name)
+        except ValueError as error:
             raise RecordError(f"{self.path} is not a run: its spec.toml cannot be read ({error}).") from error
 
     def read_environment(self) -> dict[str, Any] | None:
         """What the run started with; None where it has not computed anything yet."""
-        return read_json(self.environment, error=RecordError) if self.environment.exists() else None
+        if not self.environment.exists():
+            return None
+        values = read_json(self.environment, error=RecordError)
+        read = Fields(values, str(self.environment), error=RecordError)
+        return {
+            **values,
+            "dataset_name": read.optional("dataset_name", TEXT),
+            "likeness": read.optional("likeness", NUMBER),
+        }
 
     def write_environment(self, environment: Mapping[str, Any], *, dataset_name: str) -> None:
         """Write down what the run starts with."""
@@ -105,7 +114,9 @@ class RunFolder:
 
     def read_summary(self) -> Summary | None:
         """The summary; None where the run has none yet."""
-        return Summary.from_values(read_json(self.summary, error=RecordError)) if self.summary.exists() else None
+        if not self.summary.exists():
+            return None
+        return Summary.from_values(read_json(self.summary, error=RecordError), source=str(self.summary))
 
     def write_summary(self, summary: Summary) -> None:
         """Write the summary."""

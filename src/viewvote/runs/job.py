@@ -1,5 +1,6 @@
 """A job: a spec with its dataset opened, ready to be computed anywhere."""
 
+import os
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -12,6 +13,7 @@ from ..encoders.head_file import read_head_file
 from ..errors import UsageError
 from ..methods import Method, StreamingMethod
 from ..methods.settings import build_method
+from ..reading import read_bytes
 from ..stopping.options import EXACT, asked_views
 from .selection import Selection
 from .spec import RunSpec
@@ -67,7 +69,8 @@ class Job:
 
 def place_of(name: str) -> str:
     """A catalog name as it is, a folder or file by its absolute path: folders of one name are not one dataset."""
-    return str(Path(name).resolve()) if name not in CATALOG and Path(name).exists() else name
+    # Path.exists raises OSError for a name that is too long; such a one is nothing that is there.
+    return str(Path(name).resolve()) if name not in CATALOG and os.path.exists(name) else name  # noqa: PTH110
 
 
 def dataset_of(spec: RunSpec) -> Dataset:
@@ -121,10 +124,7 @@ def _with_stop_file(spec: RunSpec) -> RunSpec:
     if spec.stop is None or spec.stop == EXACT:
         return spec
     path = Path(spec.stop).resolve()
-    try:
-        found = sha256(path.read_bytes()).hexdigest()[:12]
-    except OSError as error:
-        raise UsageError(f"cannot read the calibration {path}: {error.strerror or error}.") from error
+    found = sha256(read_bytes(path, error=UsageError, what="the calibration")).hexdigest()[:12]
     if spec.stop_fingerprint not in (None, found):
         raise UsageError(
             f"the calibration {path} is not the one of the spec: its fingerprint is {found}, the spec says "

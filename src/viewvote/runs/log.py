@@ -17,6 +17,7 @@ from time import monotonic
 
 from ..errors import RecordError, RunError, RunWriteError
 from ..files import sync_folder
+from ..reading import open_regular
 from ..records.record import Record
 
 SYNC_SECONDS = 5.0
@@ -55,7 +56,7 @@ def recover(path: Path, keys: Iterable[str]) -> Recovered:
         return found
     whole = 0
     expected = iter(keys)
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         for line in file:
             try:
                 record = _parse(line)
@@ -86,7 +87,7 @@ def read_lines(path: Path) -> Iterator[str]:
 def count_records(path: Path) -> int:
     """How many whole lines a file of records has; a cut-off last line is not yet a record."""
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             return sum(block.count(b"\n") for block in iter(lambda: stream.read(BLOCK), b""))
     except OSError as error:
         raise RecordError(f"cannot read {path}: {error.strerror or error}.") from error
@@ -200,5 +201,5 @@ def _is_object(line: bytes) -> bool:
     """Whether this is a whole line of JSON with keys, whatever they are."""
     try:
         return line.endswith(b"\n") and isinstance(json.loads(line), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False

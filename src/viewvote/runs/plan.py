@@ -8,18 +8,14 @@ from typing import Any, cast
 from ..datasets import SUITES, Dataset, use_cards
 from ..errors import UsageError
 from ..methods import METHODS
+from ..reading import read_toml
 from .job import dataset_of, place_of
-from .spec import KEYS, NO_DATASET, RunSpec, check_keys, parse_toml
+from .spec import KEYS, NO_DATASET, RunSpec, check_keys
 
 
 def read_plan(path: Path) -> dict[str, Any]:
     """The values in a TOML file, for `plan_runs`."""
-    try:
-        return parse_toml(path.read_text(encoding="utf-8"), what=str(path))
-    except OSError as error:
-        raise UsageError(f"cannot read the spec {path}: {error.strerror or error}.") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"the spec {path} is not UTF-8 text: {error}.") from error
+    return read_toml(path, error=UsageError, what="the spec")
 
 
 def override_plan(file: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

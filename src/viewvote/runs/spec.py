@@ -2,7 +2,6 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from hashlib import sha256
@@ -10,8 +9,11 @@ from typing import Any, Literal, get_args
 
 import tomli_w
 
+from ..checks import MOST_VIEWS, checked_whole
 from ..encoders import LoadOptions
 from ..errors import UsageError
+from ..fields import is_number, is_text, shown
+from ..reading import parse_toml
 from ..registry import unknown_name
 from ..stopping.options import asked_views
 from ..views.sample import Augment
@@ -84,20 +86,20 @@ class RunSpec:
             if value is not None and value not in choices:
                 raise unknown_name(f"value for {name}", str(value), choices)
         asked_views(self.views, stop=self.stop, disagreement=self.disagreement)
-        for name in ("views", "limit"):
+        for name, most in (("views", MOST_VIEWS), ("limit", None)):
             value = getattr(self, name)
-            if isinstance(value, int) and value < 1:
-                raise UsageError(f"{name} must be at least 1; got {value}.")
+            if isinstance(value, int):
+                checked_whole(value, name=name, least=1, most=most)
         if self.keep is not None and not 0 < self.keep <= 1:
             raise UsageError(f"keep must be above 0 and at most 1 (the share of views that vote); got {self.keep}.")
         for name, value in self.settings.items():
             if not _is_plain(value):
-                raise UsageError(f"setting {name!r} must be a number, a string or a list of them; got {value!r}.")
+                raise UsageError(f"setting {name!r} must be a number, a string or a list of them; got {shown(value)}.")
         # As a file gives them back, so that a spec equals itself after a round trip.
         plain = {key: list(value) if isinstance(value, tuple) else value for key, value in self.settings.items()}
         object.__setattr__(self, "settings", plain)
         for value in vars(self).values():
-            if isinstance(value, str) and not _is_unicode(value):
+            if isinstance(value, str) and not is_text(value):
                 raise UsageError(f"a spec is UTF-8 text and cannot hold the name {value!r}: rename it, or link to it.")
 
     @property
@@ -149,7 +151,7 @@ class RunSpec:
     @classmethod
     def from_toml(cls, text: str) -> "RunSpec":
         """The spec that `to_toml` wrote."""
-        return cls.from_values(parse_toml(text, what="the spec"))
+        return cls.from_values(parse_toml(text, source="the spec", error=UsageError))
 
 
 _TYPES: dict[str, Any] = {
@@ -168,25 +170,17 @@ def check_keys(values: Mapping[str, Any], known: Iterable[str]) -> None:
             raise unknown_name("key", name, known, of="a run spec")
 
 
-def parse_toml(text: str, *, what: str) -> dict[str, Any]:
-    """The values of a TOML text, or an error that names the place where it is wrong."""
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{what} is not TOML: {error}.") from error
-
-
 def _checked(name: str, value: object) -> Any:
     """The value as the field holds it, or an error."""
     expected = _TYPES[name]
-    if isinstance(value, int) and not isinstance(value, bool) and name in ("keep", "disagreement"):
+    if isinstance(value, int) and is_number(value) and name in ("keep", "disagreement"):
         value = float(value)
     if isinstance(value, bool) is not (expected is bool) or not isinstance(value, expected):
         wanted = getattr(expected, "__name__", str(expected)).replace(" | None", "")
-        raise UsageError(f"{name} must be of type {wanted}; got {value!r}.")
+        raise UsageError(f"{name} must be of type {wanted}; got {shown(value)}.")
     if isinstance(value, list):
         if not all(isinstance(one, str) for one in value):
-            raise UsageError(f"{name} must be strings; got {value!r}.")
+            raise UsageError(f"{name} must be strings; got {shown(value)}.")
         return tuple(value)
     return value
 
@@ -194,15 +188,6 @@ def _checked(name: str, value: object) -> Any:
 def _is_plain(value: object) -> bool:
     """Whether a spec can hold the value: its file, and its hash."""
     return all(map(_is_plain, value)) if isinstance(value, list | tuple) else isinstance(value, int | float | str)
-
-
-def _is_unicode(text: str) -> bool:
-    """Whether this is no file name of other bytes, which Python writes as surrogates."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _toml(values: Mapping[str, Any]) -> str:

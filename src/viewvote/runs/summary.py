@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ..datasets import CATALOG
+from ..errors import RecordError
+from ..fields import NUMBER, TRUTH, Fields, Kind, is_text, list_of, or_null, table_of, whole
 from ..metrics.accuracy import top1, top5
 from ..metrics.cost import cost_of
 from ..records.columns import Columns
@@ -49,9 +51,10 @@ class Summary:
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def from_values(cls, values: Mapping[str, Any]) -> "Summary":
+    def from_values(cls, values: Mapping[str, Any], *, source: str) -> "Summary":
         """The summary in a file of any version; what is not in it is taken to claim as little as possible."""
-        known = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items() if name in _NOT_WRITTEN}
+        read = Fields(values, source, error=RecordError)
+        known = {name: read(name, _KINDS[name]) for name in values if name in _KINDS}
         return cls(**{**_NOT_WRITTEN, **known})
 
     def to_dict(self) -> dict[str, Any]:
@@ -68,6 +71,17 @@ class Summary:
         return f"{self.run}: top-1 {self.top1:.2%} [{low:.2%}, {high:.2%}], {which}, {self.errors} errors"
 
 
+_KINDS: Mapping[str, Kind[Any]] = {
+    **dict.fromkeys(("run", "path", "dataset", "model", "method"), Kind("a text", is_text)),
+    "seed": Kind("a whole number", lambda value: type(value) is int),
+    **dict.fromkeys(("n", "dataset_size", "errors", "correct"), whole(0)),
+    "split_size": or_null(whole(0)),
+    **dict.fromkeys(("subset", "full_split"), TRUTH),
+    **dict.fromkeys(("top1", "top5", "images_per_second", "peak_memory_mb"), or_null(NUMBER)),
+    "top1_interval": or_null(list_of(NUMBER, length=2)),
+    "seconds": table_of(NUMBER),
+    "notes": list_of(Kind("a text", is_text)),
+}
 _NOT_WRITTEN: Mapping[str, Any] = {
     **dict.fromkeys(each.name for each in fields(Summary)),
     **dict.fromkeys(("run", "path", "dataset", "model", "method"), ""),

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 
 from ..errors import UsageError
+from ..reading import read_text
 from .refusals import RefusedError
 from .settings import LOOPBACK_NAMES, Settings, is_loopback
 
@@ -20,10 +21,7 @@ OPEN = ("/health/", "/v2/health/", "/static/", "/examples/")
 
 def read_keys(path: Path) -> tuple[str, ...]:
     """The keys in a file, one a line; lines that start with # are comments."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read the API keys in {path}: {error}.") from error
+    lines = read_text(path, error=UsageError, what="the API keys in").splitlines()
     keys = tuple(line.strip() for line in lines if line.strip() and not line.startswith("#"))
     if not keys:
         raise UsageError(f"{path} has no API key; write one a line, e.g. made with: openssl rand -hex 32")

@@ -1,13 +1,16 @@
 """`Adaptive`: what a user asks for, and the calibrated thresholds it stands for."""
 
-import json
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from ..checks import MOST_VIEWS, checked_whole
 from ..errors import UsageError
+from ..fields import NUMBER, SHARE, TABLE, TEXT, Fields, Kind, is_number, list_of, one_of, or_null, whole
+from ..reading import parse_json, read_json
 from ..registry import unknown_name
 from .rules import Confident
 
@@ -79,8 +82,7 @@ class Adaptive:
                 raise unknown_name("level of disagreement", rate, [STRICT, NOISE])
         elif not 0 < rate < 1:
             raise UsageError(f"disagreement is a rate above 0 and below 1, {NOISE!r} or {STRICT!r}; got {rate}.")
-        if isinstance(self.budget, bool) or not isinstance(self.budget, int) or self.budget < 1:
-            raise UsageError(f"the budget of views must be a whole number of at least 1; got {self.budget!r}.")
+        checked_whole(self.budget, name="the budget of views", least=1, most=MOST_VIEWS)
 
     def rule(self, keep: float, *, vote: Vote = "votes", model: str | None = None) -> Confident:
         """The calibrated rule for a method that keeps this share of views; of this model where it has its own."""
@@ -120,24 +122,40 @@ def _of_first_model(known: list[Calibration]) -> list[Calibration]:
 @lru_cache(maxsize=1)
 def shipped_calibrations() -> tuple[Calibration, ...]:
     """Those that ship with the package."""
-    return _parse(files(__package__).joinpath(SHIPPED).read_text(encoding="utf-8"), SHIPPED)
+    text = files(__package__).joinpath(SHIPPED).read_text(encoding="utf-8")
+    return _parse(parse_json(text, source=SHIPPED, error=UsageError), SHIPPED)
 
 
 def read_calibrations(path: Path) -> tuple[Calibration, ...]:
     """The calibrations in a file of `viewvote calibrate-stop`."""
-    try:
-        return _parse(path.read_text(encoding="utf-8"), str(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read the calibration {path}: {error}.") from error
+    return _parse(read_json(path, error=UsageError, what="the calibration"), str(path))
 
 
-def _parse(text: str, name: str) -> tuple[Calibration, ...]:
-    try:
-        rows = json.loads(text)["calibrations"]
-        lists = ("rounds", "thresholds")
-        found = tuple(Calibration(**(row | {key: tuple(row[key]) for key in lists})) for row in rows)
-        for calibration in found:
-            calibration.rule()
-    except (ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"{name} is not a file of viewvote calibrate-stop ({error!r}).") from error
-    return found
+def _parse(data: object, name: str) -> tuple[Calibration, ...]:
+    return tuple(map(_calibration, Fields(data, name, error=UsageError).objects("calibrations")))
+
+
+_KINDS: dict[str, Kind[Any]] = {
+    "budget": whole(1, most=MOST_VIEWS),
+    "keep": SHARE,
+    "disagreement": Kind("a rate from 0 to below 1", lambda value: is_number(value) and 0 <= value < 1, float),
+    "rounds": list_of(whole(1)),
+    "thresholds": list_of(or_null(NUMBER)),
+    **dict.fromkeys(("fit", "held_back", "provenance"), TABLE),
+    "vote": one_of(Vote),
+    "model": or_null(TEXT),
+    "level": or_null(one_of(Level)),
+}
+_NEEDED = ("budget", "keep", "disagreement", "rounds", "thresholds")
+
+
+def _calibration(read: Fields) -> Calibration:
+    """The calibration in one object of the file; its rounds must lead to the budget, or an image would never end."""
+    read.check_keys(_KINDS)
+    found = {name: read(name, kind) for name, kind in _KINDS.items() if name in _NEEDED or name in read.data}
+    rounds, budget = found["rounds"], found["budget"]
+    if not rounds or rounds[-1] != budget or any(a >= b for a, b in pairwise(rounds)):
+        raise read.wrong("rounds", f"ascending numbers of views, the last of them the budget, {budget}")
+    if len(found["thresholds"]) != len(rounds) - 1:
+        raise read.wrong("thresholds", f"{len(rounds) - 1} of them, one for each round but the last")
+    return Calibration(**found)

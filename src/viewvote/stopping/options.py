@@ -2,7 +2,7 @@
 
 from typing import Final, Literal
 
-from ..checks import checked_whole
+from ..checks import MOST_VIEWS, checked_whole
 from ..errors import UsageError
 from ..methods import Method, VotingMethod
 from ..registry import unknown_name
@@ -79,7 +79,7 @@ def checked_budget(n_views: int | str | Adaptive) -> int:
         return n_views.budget
     if n_views == ADAPTIVE:
         return Adaptive().budget
-    return checked_whole(n_views, name="n_views", least=1, instead=f', or "{ADAPTIVE}"')
+    return checked_whole(n_views, name="n_views", least=1, most=MOST_VIEWS, instead=f', or "{ADAPTIVE}"')
 
 
 def checked_stop(

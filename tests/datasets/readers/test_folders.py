@@ -1,8 +1,11 @@
 """The folder reader: labels come from what folders are called, never from their rank."""
 
+import os
+
 import pytest
 
 from tests.datasets.miniature import colour_folders, picture, put_images
+from tests.unprivileged import as_nobody
 from viewvote.datasets.classes import ClassList
 from viewvote.datasets.readers.folders import read_folders
 from viewvote.errors import DatasetError, DatasetNotFoundError
@@ -113,3 +116,18 @@ def test_the_fingerprint_changes_with_names_keys_and_labels_but_not_with_the_pla
     relabelled = read_folders(tmp_path / "a", name="colours", classes=ClassList(("yellow", "red", "green", "blue")))
     prints = {first.fingerprint, renamed.fingerprint, larger.fingerprint, relabelled.fingerprint}
     assert len(prints) == 4
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such permissions there")
+@pytest.mark.parametrize("closed", ["data/cat", "data/cat/inner", "data"])
+def test_a_folder_that_cannot_be_listed_is_an_error_and_not_an_empty_class(tmp_path, closed):
+    for name in ("cat/inner/a.jpg", "cat/b.jpg", "dog/c.jpg"):
+        (tmp_path / "data" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "data" / name).touch()
+    assert len(read_folders(tmp_path / "data")) == 3
+    (tmp_path / closed).chmod(0)
+    try:
+        with as_nobody(tmp_path), pytest.raises(DatasetError, match=f"cannot list .*{closed}: Permission denied"):
+            read_folders(tmp_path / "data")
+    finally:
+        (tmp_path / closed).chmod(0o755)

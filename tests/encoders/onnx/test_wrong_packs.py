@@ -137,3 +137,31 @@ def test_a_file_that_is_no_tokenizer_is_refused(tmp_path: Path) -> None:
     (folder / "tokenizer.json").write_text(json.dumps({"model": "none"}))
     with pytest.raises(CheckpointError, match=r"tokenizer\.json is not a tokenizer"):
         packs.load(folder).encode_texts(["dog"])
+
+
+@pytest.mark.parametrize("graph", ["vision.onnx", "text.onnx"])
+def test_a_damaged_graph_is_refused_and_nothing_is_printed(tmp_path: Path, graph: str, capfd: Any) -> None:
+    folder = packs.write_pack(tmp_path / "p")
+    whole = (folder / graph).read_bytes()
+    name = whole.index(b"image_embeds" if graph == "vision.onnx" else b"text_embeds")
+    for damaged in (whole[:40], whole[:name] + b"\xff" + whole[name + 1 :], b""):
+        (folder / graph).write_bytes(damaged)
+        with pytest.raises(CheckpointError, match=rf"{graph.replace('.', '[.]')} "):
+            packs.load(folder).encode_texts(["dog"])
+    assert capfd.readouterr().out == ""
+
+
+def test_a_tokenizer_without_a_word_for_unknown_ones_names_the_text(tmp_path: Path) -> None:
+    folder = packs.write_pack(tmp_path / "p")
+    data = json.loads((folder / "tokenizer.json").read_text())
+    del data["model"]["vocab"]["<unk>"]
+    (folder / "tokenizer.json").write_text(json.dumps(data))
+    assert packs.load(folder).encode_texts(["dog"]).shape == (1, packs.DIM)
+    with pytest.raises(CheckpointError, match=r"tokenizer\.json cannot encode 'zebra'"):
+        packs.load(folder).encode_texts(["zebra"])
+
+
+def test_sizes_that_no_model_has_are_refused_before_memory_is_asked_for(tmp_path: Path) -> None:
+    for key in ("size", "context_length", "dim"):
+        with pytest.raises(CheckpointError, match=rf"'{key}' is 1000000000, expected a whole number from 1 to"):
+            packs.load(packs.write_pack(tmp_path / key, **{key: 10**9}))

@@ -7,6 +7,7 @@ from pathlib import Path
 from ...errors import DatasetError, DatasetNotFoundError
 from ...files import walk_images
 from ...images.photo import image_endings
+from ...reading import reason
 from ..base import PHOTO, ImageFiles
 from ..classes import ClassList, classes_of_folders, listed, name_notes
 
@@ -47,7 +48,7 @@ def class_folders(folder: Path) -> dict[str, list[str]]:
     """The class folders of `folder` in order, with the paths of their images relative to it."""
     if not folder.is_dir():
         raise DatasetNotFoundError(f"no such folder: {folder}. Expected a folder with one folder of images per class.")
-    entries = sorted(entry.name for entry in folder.iterdir() if entry.is_dir() and not entry.name.startswith("."))
+    entries = folders_in(folder)
     found = {entry: sorted(_images_below(folder, entry)) for entry in entries}
     if not any(found.values()):
         raise DatasetNotFoundError(
@@ -57,6 +58,22 @@ def class_folders(folder: Path) -> dict[str, list[str]]:
         inside = ", ".join(str(folder / entry) for entry in found)
         raise DatasetError(f"the folders of {folder} are splits, not classes; name one of them instead: {inside}.")
     return found
+
+
+def folders_in(folder: Path) -> list[str]:
+    """The names of the folders inside one, in order and without hidden ones; DatasetError where it cannot be listed."""
+    try:
+        return sorted(entry.name for entry in folder.iterdir() if entry.is_dir() and not entry.name.startswith("."))
+    except OSError as error:
+        raise _unlisted(error) from error
+
+
+def _unlisted(error: OSError) -> DatasetError:
+    """The error for a folder whose images cannot be listed: they would be missing without a word."""
+    return DatasetError(
+        f"cannot list {error.filename}: {reason(error)}. "
+        "Its images belong to the dataset: make it readable, or move it away."
+    )
 
 
 def resolve_folders(folder: Path, folders: Sequence[str], classes: ClassList) -> dict[str, int]:
@@ -83,7 +100,11 @@ def resolve_folders(folder: Path, folders: Sequence[str], classes: ClassList) ->
 def _images_below(folder: Path, entry: str) -> Iterator[str]:
     """The keys of one class's images: their posix paths below `folder`, hidden files and folders left out."""
     start = len(str(folder / "_")) - 1
-    for path in walk_images(folder / entry, endings=image_endings(), hidden=False):
+
+    def unlisted(error: OSError) -> None:
+        raise _unlisted(error) from error
+
+    for path in walk_images(folder / entry, endings=image_endings(), hidden=False, on_error=unlisted):
         yield path[start:].replace(os.sep, "/")
 
 

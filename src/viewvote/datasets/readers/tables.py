@@ -1,17 +1,17 @@
 """The table reader: a CSV or JSONL file with a path and a label on each line."""
 
-import csv
-import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
 from ...errors import DatasetError
+from ...fields import is_text, is_whole
 from ...images.failures import shown
+from ...reading import parse_json
 from ..base import PHOTO, ImageFiles
 from ..classes import ClassList, listed, name_notes
-from .splits import read_text
+from .splits import csv_rows, read_list
 
 SUFFIXES = (".csv", ".jsonl")
 
@@ -24,7 +24,7 @@ def read_table(
     A label is a class name, or with `classes` anything that names one of them; without, the classes are the labels in
     alphabetical order.
     """
-    rows = _unique(table, _csv_rows(table) if table.suffix.lower() == ".csv" else _jsonl_rows(table))
+    rows = _unique(table, csv_rows(table) if table.suffix.lower() == ".csv" else _jsonl_rows(table))
     words = sorted(set(rows.values()))
     labels, own = label_words(words, classes, where=str(table))
     keys = tuple(sorted(rows))
@@ -55,21 +55,11 @@ def label_words(words: Sequence[str], classes: ClassList | None, *, where: str) 
     return {word: label for word, label in found.items() if label is not None}, classes
 
 
-def _csv_rows(table: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    reader = csv.DictReader(read_text(table).splitlines())
-    for row in reader:
-        yield reader.line_num, row
-
-
 def _jsonl_rows(table: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(read_text(table).splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise DatasetError(f"line {number} of {table} is not JSON: {error}.") from error
-        yield number, row if isinstance(row, dict) else {}
+    for number, line in enumerate(read_list(table).split("\n"), start=1):  # splitlines would split at U+2028 too
+        if line.strip():
+            row = parse_json(line, source=f"line {number} of {table}", error=DatasetError)
+            yield number, row if isinstance(row, dict) else {}
 
 
 def _unique(table: Path, rows: Iterable[tuple[int, dict[str, Any]]]) -> dict[str, str]:
@@ -77,7 +67,7 @@ def _unique(table: Path, rows: Iterable[tuple[int, dict[str, Any]]]) -> dict[str
     found: dict[str, str] = {}
     for number, row in rows:
         path, label = row.get("path"), row.get("label")
-        if not isinstance(path, str) or not path or not isinstance(label, (str, int)) or label == "":
+        if not isinstance(path, str) or not path or not _is_label(label):
             raise DatasetError(
                 f"line {number} of {table} has no path and label; its columns: {listed([*map(str, row)])}."
             )
@@ -88,6 +78,11 @@ def _unique(table: Path, rows: Iterable[tuple[int, dict[str, Any]]]) -> dict[str
     if not found:
         raise DatasetError(f"{table} lists no images; expected columns path and label and a line for each image.")
     return found
+
+
+def _is_label(value: object) -> bool:
+    """Whether this can name a class: a text that can be written, or a number."""
+    return is_whole(value) or (is_text(value) and value != "")
 
 
 def _missing(folder: Path, keys: Sequence[str]) -> list[str]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...arrays import Float32, UInt8
 from ...errors import CheckpointError, MissingExtraError, UsageError
+from ...outputs import check_folder
 from ..base import Encoder, LoadOptions
 from ..onnx.config import FILE, PackConfig
 from ..onnx.encoder import OnnxEncoder, load_folder, normalise, pixel_line
@@ -70,12 +71,7 @@ def export_pack(
     """
     if len(views) < 2:
         raise UsageError(f"an export is checked on at least 2 views, got {len(views)}.")
-    if out.exists() and (not out.is_dir() or any(out.iterdir())) and not overwrite:
-        raise UsageError(
-            f"{out} exists and is not empty; choose another folder, or replace it with --overwrite (overwrite=True in "
-            "Python)."
-        )
-    out.parent.mkdir(parents=True, exist_ok=True)
+    check_folder(out, overwrite=overwrite)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as scratch:
         folder = Path(scratch) / "pack"
         folder.mkdir()

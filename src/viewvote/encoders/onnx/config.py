@@ -1,13 +1,13 @@
 """`viewvote.json`: the description of a pack, read strictly and written the same way."""
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-from ... import files
+from ... import reading
 from ...errors import CheckpointError, ModelNotFoundError, UsageError
+from ...fields import NUMBER, POSITIVE, TEXT, Fields, Kind, list_of, one_of, shown, table_of, whole
 from ...images.spec import ImageSpec, Interpolation, ResizeMode
 from ..base import Scoring
 
@@ -65,7 +65,7 @@ def read_json(path: Path) -> dict[str, Any]:
     """The JSON object in a file of a model folder."""
     if not path.is_file():
         raise ModelNotFoundError(f"{path} is missing; the model folder is not complete.")
-    return files.read_json(path, error=CheckpointError)
+    return reading.read_json(path, error=CheckpointError)
 
 
 def read_config(path: Path) -> PackConfig:
@@ -76,90 +76,42 @@ def read_config(path: Path) -> PackConfig:
 def check_format(data: Mapping[str, Any], *, source: str) -> None:
     """Raise CheckpointError unless the object declares the pack format this version reads."""
     if data.get("format") != FORMAT:
-        raise CheckpointError(f"{source}: format is {data.get('format')!r}, expected {FORMAT!r}.")
+        raise CheckpointError(f"{source}: format is {shown(data.get('format'))}, expected {FORMAT!r}.")
 
 
 def parse_config(data: Mapping[str, Any], *, source: str) -> PackConfig:
     """The configuration in a parsed `viewvote.json`; `source` names it in errors."""
     check_format(data, source=source)
-    read = _Fields(data, source)
-    size = read("size", _count, "a whole number above 0")
+    read = Fields(data, source, error=CheckpointError)
+    size = read("size", _PIXELS)
     try:
         image = ImageSpec(
             size=size,
-            mean=read("mean", _triple, "three numbers"),
-            std=read("std", _triple, "three numbers"),
-            interpolation=read("interpolation", *_one_of(Interpolation)),
-            resize=read("resize", *_one_of(ResizeMode), default="shortest"),
-            short_side=read("short_side", _count, "a whole number above 0", default=size),
+            mean=read("mean", _CHANNELS),
+            std=read("std", _CHANNELS),
+            interpolation=read("interpolation", one_of(Interpolation)),
+            resize=read("resize", one_of(ResizeMode), default="shortest"),
+            short_side=read("short_side", _PIXELS, default=size),
         )
     except UsageError as error:
         raise CheckpointError(f"{source}: {error}") from error
     return PackConfig(
-        name=read("name", lambda v: v if isinstance(v, str) and v else None, "a text"),
+        name=read("name", TEXT),
         image=image,
-        scale=read("scale", lambda v: number if (number := _number(v)) and number > 0 else None, "a number above 0"),
-        bias=read("bias", _number, "a number"),
-        context_length=read("context_length", _count, "a whole number above 0"),
-        dim=read("dim", _count, "a whole number above 0"),
-        pad_id=read("pad_id", lambda v: v if _is_int(v) and v >= 0 else None, "a token id, 0 or more"),
-        scoring=read("scoring", *_one_of(Scoring), default="softmax"),
-        pad_to=read("pad_to", *_one_of(PadTo), default="longest"),
-        calibration=read("calibration", _numbers_by_name, "objects of numbers, by name", default={}),
-        scripts=read("scripts", _words, "a list of words", default=()),
+        scale=read("scale", POSITIVE),
+        bias=read("bias", NUMBER),
+        context_length=read("context_length", _TOKENS),
+        dim=read("dim", _WIDTH),
+        pad_id=read("pad_id", whole(0)),
+        scoring=read("scoring", one_of(Scoring), default="softmax"),
+        pad_to=read("pad_to", one_of(PadTo), default="longest"),
+        calibration=read("calibration", table_of(table_of(NUMBER)), default={}),
+        scripts=read("scripts", list_of(TEXT), default=()),
     )
 
 
-def _words(value: Any) -> tuple[str, ...] | None:
-    return tuple(value) if isinstance(value, list) and all(isinstance(word, str) for word in value) else None
-
-
-class _Fields:
-    """Typed access to a JSON object, with errors that name the file and the key."""
-
-    def __init__(self, data: Mapping[str, Any], source: str) -> None:
-        self.data, self.source = data, source
-
-    def __call__(self, key: str, parse: Callable[[Any], Any], expected: str, *, default: Any = None) -> Any:
-        if key not in self.data:
-            if default is None:
-                raise CheckpointError(f"{self.source}: {key!r} is missing, expected {expected}.")
-            return default
-        value = parse(self.data[key])
-        if value is None:
-            raise CheckpointError(f"{self.source}: {key!r} is {self.data[key]!r}, expected {expected}.")
-        return value
-
-
-def _is_int(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _count(value: Any) -> int | None:
-    return value if _is_int(value) and value > 0 else None
-
-
-def _number(value: Any) -> float | None:
-    is_number = (_is_int(value) or isinstance(value, float)) and math.isfinite(value)
-    return float(value) if is_number else None
-
-
-def _numbers_by_name(value: Any) -> Mapping[str, Mapping[str, float]] | None:
-    """Numbers by name, by what they are for."""
-    if not isinstance(value, dict):
-        return None
-    whole = all(
-        isinstance(numbers, dict) and all(_number(number) is not None for number in numbers.values())
-        for numbers in value.values()
-    )
-    return value if whole else None
-
-
-def _triple(value: Any) -> tuple[float, ...] | None:
-    numbers = [_number(v) for v in value] if isinstance(value, list) else []
-    return tuple(n for n in numbers if n is not None) if len(numbers) == 3 and None not in numbers else None
-
-
-def _one_of(literal: Any) -> tuple[Callable[[Any], Any], str]:
-    choices = get_args(literal)
-    return (lambda v: v if v in choices else None), "one of " + ", ".join(choices)
+# No model comes near these; a damaged file must not make views that fill the memory.
+_PIXELS = whole(1, most=10_000)
+_TOKENS = whole(1, most=100_000)
+_WIDTH = whole(1, most=1_000_000)
+_CHANNELS: Kind[Any] = list_of(NUMBER, length=3)

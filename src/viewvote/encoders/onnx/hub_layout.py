@@ -1,10 +1,12 @@
 """The common hub layout of ONNX CLIP repositories (`onnx/vision_model*.onnx`, ...) read as if it were a pack."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from ...errors import CheckpointError, ModelNotFoundError, UnsupportedEncoderError
+from ...errors import CheckpointError, ModelNotFoundError, UnsupportedEncoderError, UsageError
+from ...fields import NUMBER, POSITIVE, TABLE, TEXT, TRUTH, Fields, Kind, list_of, or_null, shown, table_of, whole
 from ...images.spec import ImageSpec
 from ..torch.hf_images import image_spec
 from .config import FILE, PackConfig, check_format, parse_config, read_json
@@ -31,9 +33,9 @@ def graph_names(tower: str, precision: str) -> list[str]:
 
 def read_layout(folder: Path, *, name: str) -> PackConfig:
     """The configuration that the repository's own JSON files amount to; `dim` 0 stands for what the graph has."""
-    model = read_json(folder / "config.json")
-    family = str(model.get("model_type", ""))
-    text = model.get("text_config") or {}
+    model = Fields(read_json(folder / "config.json"), str(folder / "config.json"), error=CheckpointError)
+    family = model.optional("model_type", TEXT) or ""
+    text = model.optional("text_config", TABLE) or {}
     tokenizer = _read_optional(folder / "tokenizer_config.json")
     sigmoid = family in _SIGMOID_FAMILIES
     data: dict[str, Any] = {
@@ -76,16 +78,34 @@ def _read_optional(path: Path) -> dict[str, Any]:
     return read_json(path) if path.is_file() else {}
 
 
+_PIXELS = whole(1, most=10_000)
+_SIDES: Kind[Any] = Kind(
+    "a number of pixels, or an object of them",
+    lambda value: _PIXELS.accepts(value) or table_of(or_null(_PIXELS)).accepts(value),
+)
+_PREPROCESSING: dict[str, Kind[Any]] = {
+    "size": _SIDES,
+    "crop_size": _SIDES,
+    "resample": whole(0),
+    "image_mean": list_of(NUMBER, length=3),
+    "image_std": list_of(POSITIVE, length=3),
+    "rescale_factor": POSITIVE,
+    **dict.fromkeys(("do_resize", "do_center_crop", "do_rescale", "do_normalize"), TRUTH),
+}
+
+
 def _image_fields(data: dict[str, Any], *, source: Path) -> dict[str, Any]:
     """size, mean, std, interpolation, resize and short_side of a `preprocessor_config.json`, read as `hf:` reads it."""
+    read = Fields(data, str(source), error=CheckpointError)
+    given = {key: value for key, kind in _PREPROCESSING.items() if (value := read.optional(key, kind)) is not None}
     default = ImageSpec(size=1)
-    fields = {"image_mean": default.mean, "image_std": default.std, "rescale_factor": 1 / 255, **data}
-    fields.setdefault("do_center_crop", "crop_size" in data)
+    fields = {"image_mean": default.mean, "image_std": default.std, "rescale_factor": 1 / 255, **given}
+    fields.setdefault("do_center_crop", "crop_size" in given)
     if isinstance(fields.get("size"), int) and fields["do_center_crop"]:  # old files; without a crop it is a square
         fields["size"] = {"shortest_edge": fields["size"]}
     try:
         spec = image_spec(SimpleNamespace(**fields), image_size=None, model_id=str(source))
-    except UnsupportedEncoderError as error:
+    except (UnsupportedEncoderError, UsageError) as error:
         raise CheckpointError(str(error)) from error
     return {
         "size": spec.size,
@@ -97,23 +117,28 @@ def _image_fields(data: dict[str, Any], *, source: Path) -> dict[str, Any]:
     }
 
 
-def _context_length(text: dict[str, Any], tokenizer: dict[str, Any], *, default: int) -> int:
+def _context_length(text: Mapping[str, Any], tokenizer: dict[str, Any], *, default: int) -> int:
     """The model's own limit; tokenizer files write absurd numbers for "no limit"."""
     limits = [n for n in (text.get("max_position_embeddings"), tokenizer.get("model_max_length")) if isinstance(n, int)]
     return min([n for n in limits if 0 < n < 100_000], default=default)
 
 
-def _pad_id(path: Path, tokenizer: dict[str, Any], text: dict[str, Any]) -> int:
+def _pad_id(path: Path, tokenizer: dict[str, Any], text: Mapping[str, Any]) -> int:
     """The id of the tokenizer's padding token; `config.json` comes last, as old CLIP models state a wrong one."""
     token = tokenizer.get("pad_token")
     content = token.get("content") if isinstance(token, dict) else token
-    data = read_json(path)
-    padding = data.get("padding") or {}
-    added = {entry.get("content"): entry.get("id") for entry in data.get("added_tokens") or []}
-    vocabulary = (data.get("model") or {}).get("vocab")
+    data = Fields(read_json(path), str(path), error=CheckpointError)
+    padding = data.optional("padding", TABLE) or {}
+    added = {
+        str(entry.get("content")): entry.get("id") for entry in data.optional("added_tokens", list_of(TABLE)) or ()
+    }
+    vocabulary = (data.optional("model", TABLE) or {}).get("vocab")
     known = vocabulary if isinstance(vocabulary, dict) else {}
-    found = next((i for i in (added.get(content), known.get(content), padding.get("pad_id")) if i is not None), None)
-    return int(found if found is not None else text.get("pad_token_id") or 0)
+    named = (added.get(content), known.get(content)) if isinstance(content, str) else ()
+    found = next((i for i in (*named, padding.get("pad_id"), text.get("pad_token_id")) if i is not None), 0)
+    if not whole(0).accepts(found):
+        raise CheckpointError(f"{path}: the padding token is {shown(found)}, expected a token id, 0 or more.")
+    return int(found)
 
 
 def find_graph(folder: Path, tower: str, precision: str) -> Path:

@@ -102,10 +102,13 @@ class _OnnxRuntime:
         self._errors: tuple[type[BaseException], ...] = (
             *(state.Fail, state.InvalidArgument, state.InvalidGraph, state.InvalidProtobuf),
             *(state.NotImplemented, state.RuntimeException, state.NoSuchFile, RuntimeError),
+            *(state.EPFail, ValueError),  # the last: of names that are no text
         )
         self._path = path
         try:
-            self._session = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+            # Without its fallback, which tries the same again and prints on standard output.
+            providers = ["CPUExecutionProvider"]
+            self._session = ort.InferenceSession(str(path), options, providers=providers, enable_fallback=0)
         except self._errors as error:
             raise CheckpointError(f"{path} is not a graph that ONNX Runtime can run: {_first_line(error)}") from error
         self.inputs = {port.name: _ort_port(port) for port in self._session.get_inputs()}

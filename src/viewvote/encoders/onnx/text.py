@@ -8,6 +8,8 @@ import numpy as np
 
 from ...arrays import Int64
 from ...errors import CheckpointError, ModelNotFoundError
+from ...fields import shown
+from ...reading import read_text
 from .config import PadTo
 
 
@@ -19,12 +21,17 @@ class PackTokenizer:
 
         if not path.is_file():
             raise ModelNotFoundError(f"{path} is missing; the model folder is not complete.")
+        text = read_text(path, error=CheckpointError)
         try:
-            self._tokenizer = Tokenizer.from_str(path.read_text(encoding="utf-8"))
+            self._tokenizer = Tokenizer.from_str(text)
         except Exception as error:  # tokenizers raises bare Exception
             raise CheckpointError(f"{path} is not a tokenizer that `tokenizers` can read: {error}") from error
-        self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(max_length=context_length)
+        try:
+            self._tokenizer.no_padding()
+            self._tokenizer.enable_truncation(max_length=context_length)
+        except Exception as error:  # a context that is shorter than the special tokens
+            raise CheckpointError(f"{path} does not fit a context of {context_length} tokens: {error}.") from error
+        self._path = path
         self._context_length, self._pad_id, self._pad_to = context_length, pad_id, pad_to
 
     def encode(self, text: str) -> tuple[Int64, Int64]:
@@ -32,7 +39,10 @@ class PackTokenizer:
 
         Only texts of one length share a run, so "longest" means no padding at all.
         """
-        ids = self._tokenizer.encode(text).ids
+        try:
+            ids = self._tokenizer.encode(text).ids
+        except Exception as error:  # tokenizers raises bare Exception: of a word that is in no vocabulary, say
+            raise CheckpointError(f"the tokenizer {self._path} cannot encode {shown(text)}: {error}.") from error
         length = self._context_length if self._pad_to == "max" else max(len(ids), 1)
         padded = np.full((1, length), self._pad_id, dtype=np.int64)
         padded[0, : len(ids)] = ids

@@ -11,7 +11,7 @@ from torch import nn
 from transformers import MODEL_MAPPING, AutoConfig, AutoImageProcessor, AutoModel, AutoTokenizer
 
 from ...errors import CheckpointError, MissingExtraError, ModelNotFoundError, UnsupportedEncoderError
-from ...files import read_json
+from ...reading import read_json
 from ..base import LoadOptions
 from ..hub import HubRepo
 

@@ -16,12 +16,13 @@ from ...encoders.torch.learned_prompts import PromptLearner
 from ...errors import CheckpointError, MissingExtraError, ModelNotFoundError, UsageError
 from ...images.photo import ImageSource, open_photo
 from ...images.spec import ImageSpec
+from ...outputs import put_output
 from ...views.crops import View, source_box
 from ...views.draw import render_views
 
 try:
     import torch
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save
 except ImportError as error:
     raise MissingExtraError.for_extra("torch", what="Token statistics") from error
 
@@ -79,7 +80,7 @@ def load_statistics(path: Path) -> TokenStatistics:
 
 def save_statistics(statistics: TokenStatistics, path: Path) -> None:
     """Writes a safetensors file that `load_statistics` reads."""
-    save_file({"means": statistics.means, "variances": statistics.variances}, path)
+    put_output(path, save({"means": statistics.means, "variances": statistics.variances}))
 
 
 def gather_statistics(encoder: PromptLearner, images: Iterable[ImageSource]) -> TokenStatistics:

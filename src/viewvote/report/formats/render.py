@@ -1,11 +1,10 @@
 """A table in one of several formats."""
 
-import csv
-import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from math import isnan
 
+from ...outputs import csv_line
 from ..table import Cell, Table
 from .chart import interval_chart
 from .grid import grid, heading
@@ -62,12 +61,13 @@ def long_csv(table: Table) -> str:
 
 def csv_text(rows: Sequence[Mapping[str, object]]) -> str:
     """The rows as CSV, columns named by the first row's keys; NaN is left empty."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({name: "" if isinstance(cell, float) and isnan(cell) else cell for name, cell in row.items()})
-    return out.getvalue()
+    names = list(rows[0])
+    lines = [csv_line(names), *(csv_line(_filled(row[name]) for name in names) for row in rows)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _filled(cell: object) -> object:
+    return "" if isinstance(cell, float) and isnan(cell) else cell
 
 
 def _flat(cell: Cell) -> dict[str, object]:
