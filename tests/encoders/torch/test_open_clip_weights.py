@@ -165,7 +165,9 @@ def test_an_unknown_architecture_suggests_the_nearest():
 
 
 def test_an_unknown_tag_suggests_the_nearest():
-    with pytest.raises(UnknownNameError, match=r"tag of open_clip:ViT-B-16 'opnai'. Did you mean 'openai'\?"):
+    with pytest.raises(
+        UnknownNameError, match=r"open_clip:ViT-B-16 has no weights tag 'opnai'\. Did you mean 'openai'\?"
+    ):
         find_source("ViT-B-16/opnai", CPU)
 
 
