@@ -138,6 +138,15 @@ def test_none_of_these_and_each_label_alone_are_answered_too():
     assert asked.score(features, asked.predict(images)) == 1.0
 
 
+def test_other_photos_as_context_count_from_features_too():
+    images = drawn()
+    asked = toy(n_views="auto").with_context(images, mix="varied")
+    features = toy(n_views=64).encode(images)
+    for one, other in zip(asked.predict_features(features), asked.predict_many(images), strict=True):
+        assert same(one, other)
+        assert one.context is asked.context
+
+
 def test_with_labels_asks_another_question():
     clf = toy()
     features = clf.encode([picture(RED), picture(BLUE)])

@@ -89,6 +89,19 @@ def test_pickled_and_copied_it_answers_the_same(clf_of_any_kind, copied):
     assert same(other.with_labels(["magenta", "cyan"])(image), clf.with_labels(["magenta", "cyan"])(image))
 
 
+def test_a_shallow_copy_has_the_same_model(clf):
+    assert copy.copy(clf).encoder is clf.encoder
+    assert same(copy.copy(clf)(draw_photo(60, 50)), clf(draw_photo(60, 50)))
+
+
+def test_a_context_is_pickled_without_the_photos_it_came_from(clf):
+    images = [draw_photo(60, 50, seed=seed) for seed in range(5)]
+    inside = clf.with_context(images, mix="varied")
+    other = pickle.loads(pickle.dumps(inside))
+    assert all(same(one, two) for one, two in zip(other.predict_many(images), inside.predict_many(images), strict=True))
+    assert not other._sources
+
+
 def test_a_copy_of_a_stream_knows_what_was_seen_and_goes_its_own_way():
     clf = Classifier("toy", labels=["red", "green"], method="tda", n_views=8)
     images = [draw_photo(60, 50, seed=seed) for seed in range(6)]

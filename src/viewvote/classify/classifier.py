@@ -274,7 +274,7 @@ class Classifier(Estimator):
 
     def __getstate__(self) -> dict[str, Any]:
         teacher = None if self.teacher is None else close(self.teacher)
-        return self.__dict__ | {"encoder": close(self.encoder), "teacher": teacher}
+        return self.__dict__ | {"encoder": close(self.encoder), "teacher": teacher, "_sources": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         teacher = None if state["teacher"] is None else state["teacher"].open()
