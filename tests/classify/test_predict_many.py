@@ -206,5 +206,7 @@ def test_threads_are_gone_when_a_stream_is_dropped(clf):
     stream = clf.predict_many(picture() for _ in range(100))
     next(stream)
     stream.close()
-    assert not [t for t in threading.enumerate() if t.name.startswith("viewvote-prepare")]
+    for thread in [t for t in threading.enumerate() if t.name.startswith("viewvote-prepare")]:
+        thread.join(10)  # nobody waits for them, but they end by themselves
+        assert not thread.is_alive()
     assert threading.active_count() <= before + 8  # the drawing pool stays
