@@ -95,6 +95,7 @@ class Worker:
                 "VIEWVOTE_CACHE": str(self._folder / "cache"),
                 "HF_HUB_OFFLINE": "1",
                 "OMP_NUM_THREADS": "1",
+                "MALLOC_ARENA_MAX": "2",  # each thread's own arena would take 64 MB of addresses
             }
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "fuzz.worker", self.name],

@@ -17,9 +17,10 @@ from viewvote.errors import UsageError
 
 from ..worker import fresh, scratch
 
-__all__ = ["mutate", "run", "seeds"]
+__all__ = ["MEGABYTES", "SECONDS", "mutate", "run", "seeds"]
 
 SECONDS = 60.0
+MEGABYTES = 2048  # a command loads what no command before it did
 TOY = ["--model", "toy", "--views", "4"]
 COMMANDS = (
     ["classify", "photos/a.png", "--labels", "red,green", *TOY, "--format", "jsonl"],

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from viewvote import Classifier
-from viewvote.cli.output import COLUMNS, scores_shown
+from viewvote.cli.flat_csv import columns
+from viewvote.cli.output import scores_shown
 from viewvote.cli.resume import done_before
 from viewvote.datasets.cards import load_cards
 from viewvote.datasets.classes import ClassList
@@ -18,7 +19,7 @@ from viewvote.datasets.open import open_dataset
 from viewvote.datasets.readers.splits import coop_rows, table_rows
 from viewvote.encoders.head_file import read_head_file
 from viewvote.labels.files import read_labels
-from viewvote.labels.names import checked_labels
+from viewvote.labels.texts import checked_texts
 from viewvote.outputs import csv_line
 from viewvote.report.layouts import load_layout
 from viewvote.runs.plan import plan_runs, read_plan
@@ -41,7 +42,8 @@ def seeds(rng: random.Random) -> list[bytes]:
     split = {"train": [], "val": [], "test": [["red_fox/a.jpg", 0, "red_fox"], ["b.jpg", 1, "green"]]}
     row = {"path": "a.png", "label": "red", "index": 0, "method": "zero", "model": "toy", "views_used": 8}
     row["scores"] = {"red": 0.75, "green": 0.25}
-    cells = [json.dumps(row[c]) if c == "scores" else row.get(c, "") for c in COLUMNS]
+    names = columns(3)
+    cells = [{**row, "second_label": "green"}.get(name, "") for name in names]
     head = io.BytesIO()
     np.save(head, np.eye(2, 4, dtype=np.float16))
     card = '[cards.birds]\nreader = "folders"\nfolders = ["b"]\nclasses = ["a", "b"]\nimages = 2\ntemplate = "a {}."\n'
@@ -50,6 +52,8 @@ def seeds(rng: random.Random) -> list[bytes]:
     spec += 'templates = ["a {}."]\nlimit = 3\n[settings]\nseed_ties = 1\ntie = "greedy"\n'
     files = {
         "labels.txt": "\ufeffred\n\n green \nétè\n".encode(),
+        "labels.json": b'{"red": ["a red thing", "scarlet"], "green": "green"}',
+        "labels.jsonl": b'"red"\n{"label": "green"}\n',
         "table.csv": b'path,label\na.jpg,red\n"sub/b, c.jpg",green\n',
         "table.jsonl": b'{"path": "a.jpg", "label": "red"}\n{"path": "b.jpg", "label": "green"}\n',
         "cards.toml": (card + '[suites]\nmine = ["birds"]\n').encode(),
@@ -60,7 +64,7 @@ def seeds(rng: random.Random) -> list[bytes]:
         "head.npy": head.getvalue(),
         "keys.txt": b"# key\n" + b"0123456789abcdef" * 2 + b"\n",
         "answers.jsonl": json.dumps(row).encode() + b"\n",
-        "answers.csv": f"{csv_line(COLUMNS)}\n{csv_line(cells)}\n".encode(),
+        "answers.csv": f"{csv_line(names)}\n{csv_line(cells)}\n".encode(),
     }
     beside = {"labels": LABELS, "templates": ["a {}."], "model": "toy", "scale": 10.0}
     together = {"head.npy": {"head.json": json.dumps(beside).encode()}, "cars.csv": {"labels.csv": _CARS}}
@@ -83,7 +87,7 @@ def run(data: bytes) -> None:
 
 
 def _labels(path: Path) -> None:
-    checked_labels(read_labels(path), unique=False)
+    checked_texts(read_labels(path), unique=False)
 
 
 def _table(path: Path) -> None:
@@ -102,18 +106,20 @@ def _spec(path: Path) -> None:
 
 @cache
 def _toy() -> Classifier:
-    return Classifier("toy", labels=LABELS, n_views=8)
+    return Classifier("toy", labels=LABELS, method="zero", n_views=8)
 
 
 def _answers(path: Path) -> None:
     fmt, before = path.suffix[1:], path.read_bytes()
-    done = done_before(path, fmt, columns=COLUMNS, top=scores_shown(fmt, None), classifier=_toy())
-    assert before.startswith(path.read_bytes())
-    assert done_before(path, fmt, columns=COLUMNS, top=scores_shown(fmt, None), classifier=_toy()) == done
+    done = done_before(path, fmt, top=scores_shown(fmt, None), classifier=_toy())
+    assert fmt == "csv" or before.startswith(path.read_bytes())  # a table's rows of errors are left out
+    assert done_before(path, fmt, top=scores_shown(fmt, None), classifier=_toy()) == done
 
 
 _READERS: dict[str, Callable[[Path], object]] = {
     "labels.txt": _labels,
+    "labels.json": _labels,
+    "labels.jsonl": _labels,
     "table.csv": _table,
     "table.jsonl": _table,
     "cards.toml": load_cards,

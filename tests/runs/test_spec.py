@@ -111,6 +111,7 @@ def test_the_folder_name_is_safe_and_ends_in_the_hash():
             "setting 'tie' must be a number, a string or a list of them;",
         ),
         ('dataset = "pets"\n[settings]\nrange = [1, {a = 2}]', "setting 'range' must be a number, a string or a list"),
+        ('dataset = "pets"\n[settings]\nweight = nan', "setting 'weight' must be a number, a string or a list"),
         ("dataset = ", "the spec is not TOML"),
     ],
 )

@@ -1,13 +1,15 @@
 """Threads in a forked child."""
 
+import gc
 import os
 import subprocess
 import sys
+import threading
 
 import pytest
 
 from tests.encoders.onnx import packs
-from viewvote.views.threads import Threads
+from viewvote.views.threads import Pool, Threads
 
 FORKED = """
 import os, signal, sys, warnings
@@ -37,3 +39,18 @@ def test_a_classifier_made_before_a_fork_answers_in_the_child(tmp_path):
     pack = packs.write_pack(tmp_path / "pack")
     done = subprocess.run([sys.executable, "-c", FORKED, str(pack)], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_threads_of_a_pool_that_nobody_has_any_more_end():
+    def alive():
+        return [thread for thread in threading.enumerate() if thread.name.startswith("forgotten-")]
+
+    pool = Pool(2, "forgotten")
+    assert pool.map(abs, [-1, -2, -3]) == [1, 2, 3]
+    threads = alive()
+    assert len(threads) == 2
+    del pool
+    gc.collect()
+    for thread in threads:
+        thread.join(30)
+    assert alive() == []

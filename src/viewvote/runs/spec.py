@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from hashlib import sha256
+from math import isnan
 from typing import Any, Literal, get_args
 
 import tomli_w
@@ -186,8 +187,10 @@ def _checked(name: str, value: object) -> Any:
 
 
 def _is_plain(value: object) -> bool:
-    """Whether a spec can hold the value: its file, and its hash."""
-    return all(map(_is_plain, value)) if isinstance(value, list | tuple) else isinstance(value, int | float | str)
+    """Whether a spec can hold the value: its file, and its hash. NaN is unlike itself, and so would the spec be."""
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    return isinstance(value, int | float | str) and not (isinstance(value, float) and isnan(value))
 
 
 def _toml(values: Mapping[str, Any]) -> str:

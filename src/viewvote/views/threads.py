@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Any, ParamSpec, TypeVar
+from weakref import finalize
 
 P = ParamSpec("P")
 Q = TypeVar("Q")
@@ -27,6 +28,8 @@ class Pool:
         self._name = name
         self._started = 0
         self._lock = Lock()
+        # The threads know the queue alone, so that a pool nobody has any more can end them.
+        finalize(self, _end, self._work, count).atexit = False
 
     def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """The result to come of `function`."""
@@ -36,7 +39,7 @@ class Pool:
             with self._lock:
                 if self._started < self._count:
                     self._started += 1
-                    Thread(target=self._run, name=f"{self._name}-{self._started}", daemon=True).start()
+                    Thread(target=_run, args=(self._work,), name=f"{self._name}-{self._started}", daemon=True).start()
         return future
 
     def map(self, function: Callable[[Q], T], items: Iterable[Q]) -> list[T]:
@@ -45,18 +48,23 @@ class Pool:
 
     def close(self) -> None:
         """Let the threads end once they have done what was submitted; nobody waits for them."""
-        for _ in range(self._started):
-            self._work.put(None)
+        _end(self._work, self._started)
 
-    def _run(self) -> None:
-        while (work := self._work.get()) is not None:
-            future, function, args, kwargs = work
-            if future.set_running_or_notify_cancel():
-                try:
-                    future.set_result(function(*args, **kwargs))
-                except BaseException as error:  # noqa: BLE001 - it belongs to whoever asks for the result
-                    future.set_exception(error)
-            del work, future, function, args, kwargs  # an image must not live until the next one comes
+
+def _run(queue: SimpleQueue[_Work | None]) -> None:
+    while (work := queue.get()) is not None:
+        future, function, args, kwargs = work
+        if future.set_running_or_notify_cancel():
+            try:
+                future.set_result(function(*args, **kwargs))
+            except BaseException as error:  # noqa: BLE001 - it belongs to whoever asks for the result
+                future.set_exception(error)
+        del work, future, function, args, kwargs  # an image must not live until the next one comes
+
+
+def _end(queue: SimpleQueue[_Work | None], count: int) -> None:
+    for _ in range(count):
+        queue.put(None)
 
 
 @dataclass(frozen=True)
