@@ -32,6 +32,11 @@ def test_every_page_is_built(site):
     assert {page for page in pages if not (site / page).exists()} == set()
 
 
+def test_every_notebook_is_a_page_with_what_its_cells_drew(site):
+    assert "<img" in (site / "notebooks" / "tour.html").read_text(encoding="utf-8")
+    assert (site / "notebooks" / "researcher.html").exists()
+
+
 def test_every_command_has_its_options_on_the_page_of_commands(site):
     from typer.main import get_command
 

@@ -7,7 +7,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
 REPOSITORY = "https://github.com/viewvote/viewvote"
-LINK = re.compile(r"(?<=\]\()(?!https?://|mailto:)([^)#\s]+)(?=[)#])")
+LINK = re.compile(r"(?<=\]\()(?!https?://|mailto:|data:)([^)#\s]+)(?=[)#])")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
