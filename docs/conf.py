@@ -39,6 +39,7 @@ smartquotes = False  # "--top" is no dash
 
 html_theme = "furo"
 html_title = "viewvote"
+html_logo = html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
