@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-com
 LOCK := requirements/lock.txt
 EXTRAS := torch,openvino,ray,serve,plots,datasets,heic,raw,bulk
 
-.PHONY: demo test check bench fuzz clean lock format
+.PHONY: demo test check bench fuzz docs docs-serve clean lock format
 
 demo: $(VENV)/core.stamp
 	@echo 'viewvote classify examples/photos --labels-file examples/labels.txt --views 64 --explain demo-output --overwrite'
@@ -36,6 +36,14 @@ MINUTES ?= 10
 fuzz: $(VENV)/all.stamp
 	$(BIN)/python -m fuzz --minutes $(MINUTES) $(if $(TARGET),--target $(TARGET))
 
+# The site, offline, with every warning and every reference that leads nowhere an error.
+docs: $(VENV)/docs.stamp
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet -b html docs build/site
+	@echo "build/site/index.html"
+
+docs-serve: docs
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory build/site 8009
+
 format: $(VENV)/all.stamp
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -58,9 +66,14 @@ $(VENV)/core.stamp: pyproject.toml $(LOCK) | $(VENV)/python.stamp
 
 $(VENV)/all.stamp: pyproject.toml $(LOCK) requirements/s3.txt | $(VENV)/core.stamp
 	@echo "Installing everything (torch and its friends are several gigabytes) ..."
-	@$(PIP) --constraint $(LOCK) --editable ".[$(EXTRAS)]" --group dev
+	@$(PIP) --constraint $(LOCK) --editable ".[$(EXTRAS)]" --group dev --group docs
 	@$(BIN)/viewvote models get clip-b16  # OpenAI's image tower, for its tests
 	@$(PIP) --no-deps --requirement requirements/s3.txt
+	@touch $@
+
+$(VENV)/docs.stamp: pyproject.toml $(LOCK) | $(VENV)/core.stamp
+	@echo "Installing what makes the site ..."
+	@$(PIP) --constraint $(LOCK) --editable . --group docs
 	@touch $@
 
 clean:

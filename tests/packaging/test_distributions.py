@@ -131,6 +131,12 @@ def test_the_sdist_builds_the_same_wheel(built, tmp_path):
     assert again.read_bytes() == built.wheel.read_bytes()
 
 
+def test_two_builds_have_the_same_bytes(built, tmp_path):
+    build(ROOT, tmp_path, "sdist", "wheel")
+    for first in (built.sdist, built.wheel):
+        assert (tmp_path / first.name).read_bytes() == first.read_bytes(), first.name
+
+
 @pytest.fixture(scope="module")
 def installed(built, tmp_path_factory):
     """The folder of commands of a fresh environment that holds the wheel with the core's dependencies alone."""

@@ -1,5 +1,6 @@
 """What is written about the package in several files is the same in all of them."""
 
+import datetime
 import re
 import tomllib
 from pathlib import Path
@@ -73,6 +74,24 @@ def test_addresses_of_ours_are_below_the_home_page():
         assert address.startswith(HOME)
     for link in load(".github/ISSUE_TEMPLATE/config.yml")["contact_links"]:
         assert link["url"].startswith(HOME)
+
+
+def test_the_changelog_starts_with_this_release_and_its_date():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    version, date = re.search(r"^## (\S+) - (\d{4}-\d{2}-\d{2})$", text, flags=re.MULTILINE).groups()
+    assert version == viewvote.__version__
+    assert datetime.date.fromisoformat(date)
+    kinds = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    assert set(re.findall(r"^### (.+)$", text, flags=re.MULTILINE)) <= kinds
+
+
+def test_the_release_workflow_publishes_only_what_it_has_checked():
+    jobs = load(".github/workflows/release.yml")["jobs"]
+    commands = " ".join(step.get("run", "") for step in jobs["build"]["steps"])
+    for check in ("diff --recursive", "twine check", 'viewvote" doctor'):
+        assert check in commands
+    assert jobs["publish"]["needs"] == "build"
+    assert jobs["publish"]["permissions"] == {"id-token": "write"}
 
 
 def test_the_licence_is_an_expression_without_a_classifier():

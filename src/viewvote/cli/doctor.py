@@ -7,8 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from ..errors import UsageError
 from .guard import guarded
 from .printing import print_json
+from .sharing import block
 
 CORE = ("numpy", "pillow", "onnxruntime", "tokenizers", "huggingface-hub", "typer", "rich", "platformdirs")
 EXTRAS = {
@@ -22,14 +24,23 @@ EXTRAS = {
     "heic": ("pillow-heif",),
     "raw": ("rawpy",),
     "bulk": ("pyarrow", "fsspec", "aiohttp"),
+    "heic": ("pillow-heif",),
+    "raw": ("rawpy",),
 }
 
 
 @guarded
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False) -> int:
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    share: Annotated[bool, typer.Option("--share", help="A block for an issue, without your paths.")] = False,
+) -> int:
     """Check this installation: versions, extras, devices, caches and a short self-test."""
+    if as_json and share:
+        raise UsageError("--json and --share are two formats: give one of them.")
     report = examine()
-    if as_json:
+    if share:
+        typer.echo(block(report))
+    elif as_json:
         print_json(report)
     else:
         for title, rows in report.items():

@@ -1,0 +1,1 @@
+"""What the site does beside Sphinx and its theme, each in a file."""
