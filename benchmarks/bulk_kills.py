@@ -18,8 +18,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tests.sources.shelves import LABELS, write_shard
-from tests.sources.stores import s3
+from benchmarks.shelves import LABELS, write_shard
+from benchmarks.stores import s3
 
 LIMIT = 600.0
 """Seconds after which a command that should end counts as hanging."""

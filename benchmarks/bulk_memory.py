@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.sources.shelves import LABELS, picture, write_tar
+from benchmarks.shelves import LABELS, picture, write_tar
 
 CODE = """
 import json, sys, time

@@ -16,7 +16,7 @@ from statistics import median
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.sources.shelves import write_tar
+from benchmarks.shelves import write_tar
 from viewvote import Classifier
 from viewvote.bulk.output import Table
 from viewvote.bulk.parts import Task, answer_pieces

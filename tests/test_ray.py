@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from tests.sources.shelves import LABELS, label, picture
+from benchmarks.shelves import LABELS, label, picture
 from viewvote import Classifier
 from viewvote.errors import UsageError
 from viewvote.ray import ClassifyBatch

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from tests.sources.shelves import LABELS, write_shard
+from benchmarks.shelves import LABELS, write_shard
 from viewvote.bulk import BulkJob, Recipe
 from viewvote.sources import open_source
 

@@ -6,8 +6,8 @@ import zlib
 
 import pytest
 
+from benchmarks.shelves import picture, write_tar
 from tests.bulk.jobs import job, rows_of
-from tests.sources.shelves import picture, write_tar
 from viewvote.bulk import classify_bulk
 
 pytest.importorskip("pyarrow")

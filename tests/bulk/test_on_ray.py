@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.shelves import LABELS
 from tests.bulk.jobs import job, manifest_of, parts_of, rows_of, shards
-from tests.sources.shelves import LABELS
 from viewvote.bulk import classify_bulk
 from viewvote.bulk.on_ray import RayBulk
 from viewvote.errors import RunError

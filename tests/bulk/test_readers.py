@@ -2,8 +2,8 @@
 
 import pytest
 
+from benchmarks.shelves import LABELS
 from tests.bulk.jobs import job, rows_of, shards
-from tests.sources.shelves import LABELS
 from viewvote.bulk import classify_bulk
 
 pytest.importorskip("pyarrow")

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks.shelves import LABELS, label, picture, write_tar
 from tests.bulk.jobs import RECIPE, job, manifest_of, parts_of, rows_of, shards
-from tests.sources.shelves import LABELS, label, picture, write_tar
 from viewvote import Classifier
 from viewvote.bulk import Recipe, Totals, classify_bulk
 from viewvote.bulk.run import LocalBulk

@@ -316,7 +316,7 @@ def test_an_argument_of_another_kind_is_a_usage_error_that_names_it(name, value)
 
 
 def test_a_cache_folder_may_be_named_as_text(tmp_path):
-    toy = Classifier("toy", labels=["a", "b"], cache_dir=str(tmp_path / "cache"))
+    toy = Classifier("toy", labels=["a", "b"], method="zero", cache_dir=str(tmp_path / "cache"))
     assert toy.cache_dir == tmp_path / "cache"
     assert [path.parent.name for path in tmp_path.rglob("*.npy")] == ["text-heads"]
 

@@ -165,7 +165,7 @@ def test_an_unreadable_file_is_told_and_counted_and_the_rest_goes_on(pictures):
         ([".", *LABELS, "--resume"], "--output"),
         ([".", *LABELS, "--set", "tie"], "write --set KEY=VALUE"),
         ([".", *LABELS, "--set", "tye=random"], "Did you mean 'tie'"),
-        ([".", *LABELS, "--set", "keep='many'"], "does not take these settings"),
+        ([".", *LABELS, "--set", "keep='many'"], "keep must be above 0 and at most 1"),
         ([".", *LABELS, "--set", "keep=2"], "keep must be above 0"),
         ([".", *LABELS, "--model", "toy:xyz"], "is one model"),
         ([".", "--labels", b"caf\xe9,dog"], "--labels is not UTF-8 text"),

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from benchmarks.shelves import label, picture
 from tests.bulk.jobs import rows_of, shards
 from tests.cli.as_process import LABELS, TOY, viewvote
-from tests.sources.shelves import label, picture
 
 pytest.importorskip("pyarrow")
 

@@ -129,7 +129,7 @@ def test_thresholds_written_to_the_same_file_again_make_another_run(photos, tmp_
         (["--dataset", "{photos}", "--seeds", "a"], "--seeds are whole numbers"),
         (["--dataset", "{photos}", "--method", "zeroo"], "Did you mean 'zero'"),
         (["--dataset", "{photos}", "--set", "kep=1"], "Did you mean 'keep'"),
-        (["--dataset", "{photos}", "--views", "0"], "views must be at least 1"),
+        (["--dataset", "{photos}", "--views", "0"], "views must be a whole number of at least 1"),
         (["--dataset", "{photos}", "--engine", "ray", "--method", "tda"], "learns from one image to the next"),
         (["--spec", "{photos}/none.toml"], "cannot read the spec"),
     ],

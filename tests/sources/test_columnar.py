@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.sources.shelves import LABELS, label, labels_of, picture
+from benchmarks.shelves import LABELS, label, labels_of, picture
 from viewvote import Classifier
 from viewvote.errors import UsageError
 from viewvote.sources import open_source

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests.sources.shelves import picture, write_shard
+from benchmarks.shelves import picture, write_shard
 from viewvote.errors import UsageError
 from viewvote.sources import listing, open_source
 from viewvote.sources.braces import expand, has_braces

@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from tests.sources.shelves import LABELS, label, labels_of, picture, write_shard
-from tests.sources.stores import s3, web
+from benchmarks.shelves import LABELS, label, labels_of, picture, write_shard
+from benchmarks.stores import s3, web
 from viewvote import Classifier
 from viewvote.errors import MissingExtraError, UsageError
 from viewvote.sources import address, files, listing, open_source, patience

@@ -5,7 +5,7 @@ import tarfile
 
 import pytest
 
-from tests.sources.shelves import LABELS, label, labels_of, picture, write_shard, write_tar
+from benchmarks.shelves import LABELS, label, labels_of, picture, write_shard, write_tar
 from viewvote import Classifier
 from viewvote.sources import open_source
 from viewvote.sources.shards import TarPiece

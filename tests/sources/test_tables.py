@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.sources.shelves import LABELS, labels_of, picture
+from benchmarks.shelves import LABELS, labels_of, picture
 from viewvote import Classifier
 from viewvote.errors import UsageError
 from viewvote.sources import open_source

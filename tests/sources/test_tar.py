@@ -5,7 +5,7 @@ import tarfile
 
 import pytest
 
-from tests.sources.shelves import write_tar
+from benchmarks.shelves import write_tar
 from viewvote.errors import DatasetError
 from viewvote.sources.tar import NAME_BYTES, TarReader
 

@@ -21,8 +21,6 @@ EXTRAS = {
     "ray-serve": ("ray", "grpcio", "aiohttp"),
     "plots": ("matplotlib",),
     "datasets": ("datasets",),
-    "heic": ("pillow-heif",),
-    "raw": ("rawpy",),
     "bulk": ("pyarrow", "fsspec", "aiohttp"),
     "heic": ("pillow-heif",),
     "raw": ("rawpy",),

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +12,7 @@ from tests.encoders.onnx import packs
 from viewvote.encoders.onnx import runtimes
 from viewvote.encoders.onnx.runtimes import count_workers, open_session, pick_runtime, spread
 from viewvote.errors import CheckpointError, MissingExtraError, ModelNotFoundError, UsageError
+from viewvote.views.threads import Pool
 
 
 def test_auto_is_onnx_runtime_and_names_are_taken_as_they_are() -> None:
@@ -35,9 +35,10 @@ def test_threads_are_workers_and_zero_is_one_per_core() -> None:
 
 
 def test_work_comes_back_in_order_whatever_finishes_first() -> None:
-    with ThreadPoolExecutor(4) as pool:
-        assert spread(lambda i: i * i, 50, pool=pool) == [i * i for i in range(50)]
-        assert spread(lambda i: i, 0, pool=pool) == []
+    pool = Pool(4, "test")
+    assert spread(lambda i: i * i, 50, pool=pool) == [i * i for i in range(50)]
+    assert spread(lambda i: i, 0, pool=pool) == []
+    pool.close()
 
 
 def test_ports_tell_names_shapes_and_types(tmp_path: Path) -> None:

@@ -272,7 +272,7 @@ def test_it_starts_from_coop_and_the_teacher_reads_the_plain_prompt(zoo, teacher
 
 
 def test_what_it_needs_is_said_before_any_image(zoo, teacher):
-    with pytest.raises(UsageError, match="there is no teacher: give one"):
+    with pytest.raises(UsageError, match="there is no teacher: name one"):
         Classifier(zoo.plain, labels=NAMES, method="rlcf")
     with pytest.raises(UnsupportedEncoderError, match="rlcf tunes context vectors"):
         Classifier(ToyEncoder(), labels=["red"], method="rlcf", teacher=teacher)

@@ -100,7 +100,7 @@ def test_the_command_writes_what_the_method_reads(zoo, tmp_path):
     classifier = Classifier(zoo.maple, labels=NAMES, method=PromptAlign(output), n_views=4)
     assert classifier(random_views(1)[0]).notes == ()
     for wrong, code, message in [
-        ([images, "--model", zoo.plain.model_id, "--output", str(output)], 1, "has no learned prompts"),
+        ([images, "--model", zoo.plain.model_id, "--output", str(output), "--overwrite"], 1, "has no learned prompts"),
         ([images, "--model", "toy", "--output", "x.pt"], 2, "must end in .safetensors"),
         ([str(tmp_path / "none"), "--model", "toy", "--output", "x.safetensors"], 2, "no such file or folder"),
     ]:

@@ -138,7 +138,7 @@ def test_models_of_transformers_are_tuned_too(tmp_path, way):
 
 @pytest.mark.photos
 def test_every_way_of_tuning_runs_on_real_photographs(cases, photos):
-    paths = sorted(photos.rglob("*.jpg"))[:2]
+    paths = sorted((photos / "eval").rglob("*.jpg"))[:2]
     assert len(paths) == 2
     for method, encoder, teacher in cases.values():
         classifier = Classifier(encoder, labels=NAMES, method=method, teacher=teacher, n_views=16)
