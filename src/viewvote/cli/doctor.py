@@ -24,8 +24,6 @@ EXTRAS = {
     "heic": ("pillow-heif",),
     "raw": ("rawpy",),
     "bulk": ("pyarrow", "fsspec", "aiohttp"),
-    "heic": ("pillow-heif",),
-    "raw": ("rawpy",),
 }
 
 
