@@ -84,7 +84,7 @@ def test_changed_settings_are_refused_by_name(tmp_path):
     classify_bulk(first)
     before = parts_of(tmp_path / "t.parquet")
     for change, problem in [
-        ({"recipe": Recipe({**RECIPE.arguments, "seed": 1})}, "seed null, now it is seed 1"),
+        ({"recipe": Recipe({**RECIPE.arguments, "seed": 1})}, "seed 0, now it is seed 1"),
         ({"recipe": Recipe({**RECIPE.arguments, "labels": ["a", "b"]})}, 'labels .*now it is labels .*"a", "b"'),
         ({"part_images": 7}, "part_images 2, now it is part_images 7"),
         ({"top": 1}, "top 3, now it is top 1"),

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,16 @@ from ..classify.classifier import Classifier
 from ..classify.options import checked_method
 from ..encoders import LoadOptions
 from ..errors import UsageError
-from ..methods import StreamingMethod
+from ..images.photo import ImageLimits
+from ..methods import Method, StreamingMethod
 from ..sources import Source
 from .schema import FORMAT, schema_of
 
 PART = 1000
 """Images of a part, unless another number is asked for."""
+
+_ELSEWHERE = ("cache_dir", "build_head")
+"""Arguments that answers do not depend on."""
 
 
 @dataclass(frozen=True)
@@ -31,17 +36,26 @@ class Recipe:
         options = replace(self.arguments.get("options") or LoadOptions(), threads=threads)
         return Classifier(**{**self.arguments, "options": options})
 
+    @property
+    def _method(self) -> Method:
+        given = self.arguments
+        has_head = given.get("text_head") is not None
+        return checked_method(given.get("method", "auto"), given.get("keep"), text_head=has_head)
+
     def check(self) -> None:
         """Raise UsageError for a method that learns from one image to the next: pieces have no order."""
-        method = checked_method(self.arguments.get("method", "auto"), self.arguments.get("keep"))
-        if isinstance(method, StreamingMethod):
+        if isinstance(self._method, StreamingMethod):
             raise UsageError(
-                f"method {method.name!r} learns from one image to the next; a table of parts has no order."
+                f"method {self._method.name!r} learns from one image to the next; a table of parts has no order."
             )
 
     def settings(self) -> dict[str, Any]:
-        """The arguments as JSON-ready values; files by what is in them."""
-        return {name: _plain(value) for name, value in self.arguments.items()}
+        """The arguments and the defaults of others as JSON-ready values; files by what is in them."""
+        defaults = {name: each.default for name, each in signature(Classifier).parameters.items()}
+        given = {**defaults, **self.arguments}
+        given |= {"options": given["options"] or LoadOptions(), "limits": given["limits"] or ImageLimits()}
+        given["method"] = self._method
+        return {name: _plain(value) for name, value in given.items() if name not in _ELSEWHERE}
 
 
 @dataclass(frozen=True)
@@ -77,7 +91,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Path):
         return _fingerprint(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        named = {} if isinstance(value, Source | LoadOptions) else {"is": type(value).__name__}
+        named = {} if isinstance(value, Source | LoadOptions | ImageLimits) else {"is": type(value).__name__}
         return named | {name: _plain(inner) for name, inner in _fields(value).items()}
     if isinstance(value, Mapping):
         return {str(name): _plain(inner) for name, inner in value.items()}

@@ -22,8 +22,6 @@ EXTRAS = {
     "plots": ("matplotlib",),
     "datasets": ("datasets",),
     "bulk": ("pyarrow", "fsspec", "aiohttp"),
-    "heic": ("pillow-heif",),
-    "raw": ("rawpy",),
 }
 
 
