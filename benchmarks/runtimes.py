@@ -30,8 +30,6 @@ Cell = tuple[str, str, str]  # variant, runtime, mode
 
 
 def main() -> None:
-    warnings.simplefilter("ignore")
-    logging.disable(logging.WARNING)
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--towers", nargs="+", default=["lite0", "b0", "vit"], choices=["lite0", "b0", "vit"])
     parser.add_argument("--batches", nargs="+", type=int, default=list(BATCHES))
@@ -39,6 +37,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--models", type=Path, default=Path("runtime-towers"), help="folder for the exported towers")
     args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    logging.disable(logging.WARNING)
     args.models.mkdir(exist_ok=True)
     for tower in args.towers:
         paths = {variant: build(tower, variant, args.models) for variant in args.variants}
