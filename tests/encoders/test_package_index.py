@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from viewvote.encoders import package_index
-from viewvote.encoders.package_index import PYPI, IndexSettings, find_file, pip_settings
+from viewvote.encoders.package_index import IndexSettings, default_index, find_file, pip_settings
 from viewvote.errors import ModelNotFoundError
 
 
@@ -26,7 +26,8 @@ def index(folder: Path, package: str, *links: str) -> str:
 
 @pytest.mark.usefixtures("_no_settings")
 def test_without_any_settings_it_is_the_public_index() -> None:
-    assert pip_settings() == IndexSettings(indexes=(PYPI,))
+    assert pip_settings() == IndexSettings(indexes=default_index())
+    assert [one.startswith("https://") for one in default_index()] == [True]
 
 
 @pytest.mark.usefixtures("_no_settings")

@@ -10,14 +10,15 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from ..errors import ModelNotFoundError
 from .download import Transport, shown
 
-PYPI = "https://pypi.org/simple"
 PAGE = "application/vnd.pypi.simple.v1+html, text/html;q=0.9"
 
 
@@ -25,7 +26,7 @@ PAGE = "application/vnd.pypi.simple.v1+html, text/html;q=0.9"
 class IndexSettings:
     """What pip reads of its files and of PIP_ variables that says where packages come from."""
 
-    indexes: tuple[str, ...] = (PYPI,)
+    indexes: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     certificates: str | None = None
     proxy: str | None = None
@@ -43,7 +44,9 @@ def pip_settings() -> IndexSettings:
         for name, value in os.environ.items()
         if name.startswith("PIP_") and value
     }
-    main = () if found.get("no-index", "") in ("1", "true", "yes", "on") else (found.get("index-url", PYPI),)
+    main = (found["index-url"],) if "index-url" in found else default_index()
+    if found.get("no-index", "") in ("1", "true", "yes", "on"):
+        main = ()
     more = found.get("extra-index-url", "").split() if main else ()
     return IndexSettings(
         indexes=(*main, *more),
@@ -51,6 +54,15 @@ def pip_settings() -> IndexSettings:
         certificates=found.get("cert"),
         proxy=found.get("proxy"),
     )
+
+
+def default_index() -> tuple[str, ...]:
+    """The index that pip has where none is configured; without pip none is known."""
+    try:
+        known: Any = import_module("pip._internal.models.index")
+        return (str(known.PyPI.simple_url),)
+    except (ImportError, AttributeError):  # no pip, or one that keeps it elsewhere
+        return ()
 
 
 def _configured() -> dict[str, str]:
