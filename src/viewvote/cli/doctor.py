@@ -21,6 +21,8 @@ EXTRAS = {
     "ray-serve": ("ray", "grpcio", "aiohttp"),
     "plots": ("matplotlib",),
     "datasets": ("datasets",),
+    "heic": ("pillow-heif",),
+    "raw": ("rawpy",),
     "bulk": ("pyarrow", "fsspec", "aiohttp"),
 }
 
