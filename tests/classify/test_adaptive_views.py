@@ -101,6 +101,26 @@ def test_the_encoder_sees_full_batches_while_images_differ_in_their_rounds(adapt
     assert all(size == 24 for size in sizes[:-4])  # the last images have no one to fill up with
 
 
+def test_the_first_looks_of_a_stream_share_calls_across_images():
+    calls = []
+
+    class Noting(ToyEncoder):
+        def encode_images(self, views):
+            calls.append(views.copy())
+            return super().encode_images(views)
+
+    images = [striped(seed) for seed in range(40)]
+    clf = Classifier(Noting(), labels=LABELS)  # as it comes: the first round is the source view alone
+    list(clf.predict_many(images))
+    sources = []
+    for image in images[:32]:
+        calls_before = len(calls)
+        clf(image)
+        sources.append(calls[calls_before][0])
+    assert len(calls[0]) == 32
+    assert {view.tobytes() for view in calls[0]} == {view.tobytes() for view in sources}
+
+
 def test_only_the_views_that_are_looked_at_are_drawn(clf, monkeypatch):
     drawn = []
     original = Drawing._draw
