@@ -20,7 +20,8 @@ LEAST = 1e-12
 class ProbabilityFit:
     """From the views' probabilities of the answer to how often such answers are right.
 
-    source  the source view's part in the blend; the rest is the mean of the kept views. Of voting methods only
+    source  the source view's part in the blend; the rest is the mean of the kept views, so far as these are many
+            (`source_part`). Of voting methods only
     slope   the log odds of the answer in the blend are multiplied by it
     offset  and this is added to them
     most    no answer is more likely than this: some are wrong however sure the views are
@@ -49,6 +50,14 @@ class ProbabilityFit:
         if (self.slope, self.offset) == (1.0, 0.0):
             return self.most * probability
         return self.most / (1 + exp(-min(700.0, max(-700.0, self.offset + self.slope * log_odds(probability)))))
+
+
+def source_part(source: float, kept: int) -> float:
+    """The source view's part in the blend with so many kept views: few are the surest of few, and know less.
+
+    As if the source view were one more of the kept views: of one, these have half of the part that very many have.
+    """
+    return 1 - (1 - source) * kept / (kept + 1)
 
 
 def log_odds(probability: float) -> float:

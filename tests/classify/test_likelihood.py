@@ -23,17 +23,36 @@ def logs(*rows):
 VIEWS = ViewLogits(logs([0.6, 0.3, 0.1], [0.05, 0.9, 0.05], [0.02, 0.96, 0.02], [0.4, 0.3, 0.3]))
 
 
-def test_a_votes_probability_is_half_the_source_view_and_half_the_kept_ones():
+def test_a_votes_probability_is_of_the_source_view_and_the_kept_ones():
     decision = Zero(keep=0.5).decide(VIEWS)  # views 2 and 1 are the surest; both vote for class 1
     assert decision.index == 1
     probability, blend = likelihood_of(decision, VIEWS, fit=ProbabilityFit())
-    assert blend == pytest.approx([0.5 * 0.6 + 0.5 * 0.035, 0.5 * 0.3 + 0.5 * 0.93, 0.5 * 0.1 + 0.5 * 0.035], abs=1e-6)
-    assert probability == pytest.approx(0.615, abs=1e-6)
+    # Two kept views have two thirds of the half that very many have.
+    by_hand = [(2 * 0.6 + 0.035) / 3, (2 * 0.3 + 0.93) / 3, (2 * 0.1 + 0.035) / 3]
+    assert blend == pytest.approx(by_hand, abs=1e-6)
+    assert probability == pytest.approx(0.51, abs=1e-6)
+
+
+def test_the_more_views_are_kept_the_more_they_count():
+    few, many = (Zero(keep=keep).decide(VIEWS) for keep in (0.25, 0.75))  # views 2; 2, 1 and 0
+    _, blend = likelihood_of(few, VIEWS, fit=ProbabilityFit())
+    assert blend == pytest.approx([0.75 * 0.6 + 0.25 * 0.02, 0.75 * 0.3 + 0.25 * 0.96, 0.75 * 0.1 + 0.25 * 0.02], abs=1e-6)
+    _, blend = likelihood_of(many, VIEWS, fit=ProbabilityFit())
+    first, second = 0.625 * 0.6 + 0.375 * 0.67 / 3, 0.625 * 0.3 + 0.375 * 2.16 / 3
+    assert second < first  # so the answer, the second, shares with it
+    assert blend[:2] == pytest.approx((first + second) / 2, abs=1e-6)
+
+
+def test_a_source_view_that_is_alone_keeps_its_own():
+    alone = ViewLogits(VIEWS.logits[:1])
+    decision = Zero(keep=0.3).decide(alone)
+    assert likelihood_of(decision, alone, fit=ProbabilityFit())[0] == pytest.approx(0.6, abs=1e-6)
 
 
 def test_the_source_views_part_is_the_fits():
     decision = Zero(keep=0.5).decide(VIEWS)
-    assert likelihood_of(decision, VIEWS, fit=ProbabilityFit(source=0.0))[0] == pytest.approx(0.93, abs=1e-6)
+    expected = (0.3 + 2 * 0.93) / 3  # the source view counts as one more kept view
+    assert likelihood_of(decision, VIEWS, fit=ProbabilityFit(source=0.0))[0] == pytest.approx(expected, abs=1e-6)
     # The source view alone prefers class 0 (0.6 to 0.3), so the answer shares with it.
     probability, blend = likelihood_of(decision, VIEWS, fit=ProbabilityFit(source=1.0))
     assert blend == pytest.approx([0.45, 0.45, 0.1], abs=1e-6)
@@ -43,7 +62,7 @@ def test_the_source_views_part_is_the_fits():
 def test_slope_and_offset_move_the_answers_log_odds():
     decision = Zero(keep=0.5).decide(VIEWS)
     fit = ProbabilityFit(slope=0.5, offset=-0.25)
-    expected = 1 / (1 + np.exp(-(0.5 * np.log(0.615 / 0.385) - 0.25)))
+    expected = 1 / (1 + np.exp(-(0.5 * np.log(0.51 / 0.49) - 0.25)))
     assert likelihood_of(decision, VIEWS, fit=fit)[0] == pytest.approx(expected, abs=1e-6)
 
 
@@ -59,7 +78,7 @@ def test_in_a_cascade_the_teachers_probabilities_count():
     decision = Anchored(keep=0.5, weight=1).decide(asked)
     rows = {0: teacher[0], 1: teacher[1], 2: teacher[2]}
     probability, _ = likelihood_of(decision, asked, fit=ProbabilityFit(), teacher=rows)
-    assert probability == pytest.approx(0.5 * 0.5 + 0.5 * 0.65, abs=1e-6)
+    assert probability == pytest.approx((2 * 0.5 + 0.65) / 3, abs=1e-6)
 
 
 def picture(colour=(250, 0, 0), side=60):

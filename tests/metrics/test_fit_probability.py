@@ -55,8 +55,9 @@ def test_blends_of_records_are_those_of_all_logits_where_all_classes_are_candida
             continue
         probabilities = np.exp(log_softmax(one)).astype(float)
         kept = probabilities[record.views.kept].mean(axis=0)
-        for source in (0.0, 0.5, 1.0):
-            blend = led_by(source * probabilities[0] + (1 - source) * kept, record.index)
+        assert record.views.kept.sum() == 4
+        for source, part in ((0.0, 0.2), (0.5, 0.6), (1.0, 1.0)):  # four kept views: 1 - (1 - source) * 4 / 5
+            blend = led_by(part * probabilities[0] + (1 - part) * kept, record.index)
             assert answers.blended[source][i] == pytest.approx(blend[record.index], abs=2e-3)
 
 

@@ -54,7 +54,7 @@ from viewvote.methods.zero import Zero
 from viewvote.metrics.calibration import reliability
 from viewvote.metrics.fit_probability import BLENDS, Answers, fit_probability
 from viewvote.metrics.selective import risk_coverage
-from viewvote.probability import ProbabilityFit, led_by
+from viewvote.probability import ProbabilityFit, led_by, source_part
 
 Float64 = NDArray[np.float64]
 REFUSED = 0.05
@@ -70,8 +70,10 @@ def answers_of(found: Seen, labels: Labels) -> Answers:
         views = labels.views(features)
         decision = Anchored().decide(views)
         probabilities = np.exp(views.logp.astype(np.float64))
-        kept = probabilities[decision.views.kept].mean(axis=0)
-        blends = (led_by(part * probabilities[0] + (1 - part) * kept, decision.index) for part in BLENDS)
+        kept = probabilities[decision.views.kept]
+        parts = [source_part(source, len(kept)) for source in BLENDS]
+        mean = kept.mean(axis=0)
+        blends = (led_by(part * probabilities[0] + (1 - part) * mean, decision.index) for part in parts)
         rows.append([float(blend[decision.index]) for blend in blends])
         right.append(decision.index == found.photos.labels[place])
     table = np.array(rows)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..arrays import Float32, Float64, Int64
 from ..methods import Decision, ViewLogits
-from ..probability import ProbabilityFit, led_by, within_reach
+from ..probability import ProbabilityFit, led_by, source_part, within_reach
 from ..vote import log_softmax
 
 
@@ -29,8 +29,9 @@ def likelihood_of(
         blend = decision.scores.astype(np.float64)
     else:
         kept = np.flatnonzero(decision.views.kept)
-        blend = fit.source * _probabilities(views, np.zeros(1, dtype=np.int64), teacher)
-        blend += (1 - fit.source) * _probabilities(views, kept, teacher)
+        source = source_part(fit.source, len(kept))
+        blend = source * _probabilities(views, np.zeros(1, dtype=np.int64), teacher)
+        blend += (1 - source) * _probabilities(views, kept, teacher)
     blend = led_by(blend, index)
     probability = within_reach(fit.apply(float(blend[index])), blend, index)
     return float(np.float32(probability)), blend.astype(np.float32)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Bool, Float32, Float64
 from ..errors import UsageError
-from ..probability import LEAST, ProbabilityFit, led_by
+from ..probability import LEAST, ProbabilityFit, led_by, source_part
 from ..records.columns import Columns, column_pieces
 from .calibration import reliability
 from .selective import risk_coverage
@@ -155,6 +155,7 @@ def _blends(columns: Columns, i: int) -> list[float]:
     n = len(logits)
     top = columns.top_probability[i, :n].astype(np.float64)
     views = top[:, None] * np.exp((logits - logits.max(axis=1, keepdims=True)).astype(np.float64))
-    kept = views[columns.kept[i, :n]].mean(axis=0)
+    kept = views[columns.kept[i, :n]]
     answer = int(np.searchsorted(classes, columns.index[i]))
-    return [float(led_by(part * views[0] + (1 - part) * kept, answer)[answer]) for part in BLENDS]
+    parts = [source_part(source, len(kept)) for source in BLENDS]
+    return [float(led_by(part * views[0] + (1 - part) * kept.mean(axis=0), answer)[answer]) for part in parts]
