@@ -36,7 +36,9 @@ def test_a_votes_probability_is_of_the_source_view_and_the_kept_ones():
 def test_the_more_views_are_kept_the_more_they_count():
     few, many = (Zero(keep=keep).decide(VIEWS) for keep in (0.25, 0.75))  # views 2; 2, 1 and 0
     _, blend = likelihood_of(few, VIEWS, fit=ProbabilityFit())
-    assert blend == pytest.approx([0.75 * 0.6 + 0.25 * 0.02, 0.75 * 0.3 + 0.25 * 0.96, 0.75 * 0.1 + 0.25 * 0.02], abs=1e-6)
+    assert blend == pytest.approx(
+        [0.75 * 0.6 + 0.25 * 0.02, 0.75 * 0.3 + 0.25 * 0.96, 0.75 * 0.1 + 0.25 * 0.02], abs=1e-6
+    )
     _, blend = likelihood_of(many, VIEWS, fit=ProbabilityFit())
     first, second = 0.625 * 0.6 + 0.375 * 0.67 / 3, 0.625 * 0.3 + 0.375 * 2.16 / 3
     assert second < first  # so the answer, the second, shares with it
