@@ -131,6 +131,7 @@ def metrics(
     plot: Annotated[
         Path | None, typer.Option(help="Draw reliability and risk to this PNG, SVG or PDF.", rich_help_panel=FILES)
     ] = None,
+    dark: Annotated[bool, typer.Option("--dark", help="Draw plots for a dark page.", rich_help_panel=FILES)] = False,
     confusion: Annotated[
         Path | None,
         typer.Option(
@@ -158,13 +159,14 @@ def metrics(
     if plot is not None:
         from ..pictures.plots import plot_sheet
 
-        plot_sheet(sheet, plot)
+        plot_sheet(sheet, plot, dark=dark)
     if confusion is not None and confusion.suffix.lower() == ".csv":
         put_text(by_class.csv(), confusion)
     elif confusion is not None:
         from ..pictures.confusion import plot_confusion
 
-        plot_confusion(by_class, confusion, title=f"{chosen.title}, {chosen.model}, {chosen.dataset}")
+        title = f"{chosen.title}, {chosen.model}, {chosen.dataset}"
+        plot_confusion(by_class, confusion, title=title, dark=dark)
     if mistakes is not None:
         from ..pictures.contact_sheet import save_sheet
         from ..pictures.mistakes import mistakes_sheet

@@ -53,6 +53,7 @@ def study(
         ),
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw to this PNG, SVG or PDF.")] = None,
+    dark: Annotated[bool, typer.Option("--dark", help="Draw the plot for a dark page.")] = False,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of standard output.")] = None,
     keep: Annotated[float, typer.Option(help="Share of views in the augmented dataset (the paper's is TPT's).")] = 0.1,
     bins: Annotated[int | None, typer.Option(min=1, help="Bins of confidence, entropy or overlap.")] = None,
@@ -79,5 +80,5 @@ def study(
     if plot is not None and finding.draw is not None:
         from ..pictures.plots import save_plot
 
-        save_plot(finding.draw, plot, size=finding.size)
+        save_plot(finding.draw, plot, size=finding.size, dark=dark)
     put_text(TEXTS[format](finding), output)

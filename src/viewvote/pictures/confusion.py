@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..report.classes import ClassSheet
-from .drawing import FAINT, INK
-from .plots import save_plot
+from .plots import faint, ink, page, save_plot
 
 MOST = 30
 """Classes that have room with their names."""
@@ -15,11 +14,11 @@ WRITTEN = 15
 """Classes up to which cells have their counts written in."""
 
 
-def plot_confusion(sheet: ClassSheet, path: Path, *, title: str) -> None:
+def plot_confusion(sheet: ClassSheet, path: Path, *, title: str, dark: bool = False) -> None:
     """Write the confusion matrix to `path`, in the format of its ending."""
     chosen = _chosen(sheet)
     inches = 3.2 + 0.26 * len(chosen)
-    save_plot(lambda figure: _draw(figure, sheet, chosen, title), path, size=(inches + 0.9, inches))
+    save_plot(lambda figure: _draw(figure, sheet, chosen, title), path, size=(inches + 0.9, inches), dark=dark)
 
 
 def _chosen(sheet: ClassSheet) -> list[int]:
@@ -34,22 +33,23 @@ def _draw(figure: Any, sheet: ClassSheet, chosen: list[int], title: str) -> None
     counts = sheet.matrix[np.ix_(chosen, chosen)]
     share = counts / np.maximum(1, sheet.matrix[chosen].sum(axis=1, keepdims=True))  # of all answers, shown or not
     axis = figure.subplots()
-    image = axis.imshow(share, cmap="Blues", vmin=0, vmax=1)
+    image = axis.imshow(share, vmin=0, vmax=1)  # in the style's colours: from the page's own to one far from it
     names = [_short(sheet.names[label]) for label in chosen]
-    axis.set_xticks(range(len(chosen)), names, rotation=60, ha="right", rotation_mode="anchor", fontsize=8)
-    axis.set_yticks(range(len(chosen)), names, fontsize=8)
+    axis.set_xticks(range(len(chosen)), names, rotation=60, ha="right", rotation_mode="anchor")
+    axis.set_yticks(range(len(chosen)), names)
     axis.set(xlabel="what it was called", ylabel="what the image shows")
-    axis.tick_params(length=0, colors=INK)
+    axis.tick_params(length=0, colors=ink())
     axis.spines[:].set_visible(False)
+    axis.grid(visible=False)
     if len(chosen) <= WRITTEN:
         for row, column in np.argwhere(counts > 0):
-            colour = "white" if share[row, column] > 0.6 else INK
+            colour = page() if share[row, column] > 0.6 else ink()
             axis.text(column, row, counts[row, column], ha="center", va="center", fontsize=7, color=colour)
     left_out = np.count_nonzero(sheet.matrix.sum(axis=1)) - len(chosen)
     note = f"\nthe {len(chosen)} classes with the most mistakes; {left_out} more" if left_out > 0 else ""
-    axis.set_title(title + note, fontsize=9)
+    axis.set_title(title + note)
     bar = figure.colorbar(image, ax=axis, shrink=0.7, label="share of the row's images")
-    bar.ax.tick_params(labelsize=7, colors=FAINT)
+    bar.ax.tick_params(colors=faint())
     bar.outline.set_visible(False)
 
 

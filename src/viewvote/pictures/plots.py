@@ -1,4 +1,7 @@
-"""Plots: a sheet's reliability diagrams and risk-coverage curve, and the parts that studies share. Needs `plots`."""
+"""Plots: a sheet's reliability diagrams and risk-coverage curve, and the parts that studies share. Needs `plots`.
+
+Sizes and colours are those of `viewvote.mplstyle` beside this file, and of `viewvote-dark.mplstyle` for dark pages.
+"""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -10,27 +13,53 @@ from ..errors import MissingExtraError, UsageError
 from ..files import default_cache_dir
 from ..outputs import put_output
 from ..report.sheet import Sheet
-from .drawing import FAINT, GRID, INK
-from .explain import PALETTE
 
 SUFFIXES = (".png", ".svg", ".pdf")
+DATED = {"svg": "Date", "pdf": "CreationDate"}
+"""Formats that would write down when they were drawn: the same runs give the same file."""
+LIGHT = Path(__file__).with_name("viewvote.mplstyle")
+DARK = Path(__file__).with_name("viewvote-dark.mplstyle")
 
 
-def save_plot(draw: Callable[[Any], None], path: Path, *, size: tuple[float, float]) -> None:
+def save_plot(draw: Callable[[Any], None], path: Path, *, size: tuple[float, float], dark: bool = False) -> None:
     """Write what `draw` draws on a matplotlib Figure of this size in inches, in the format of the path's ending."""
     if path.suffix.lower() not in SUFFIXES:
         raise UsageError(f"a plot is written as one of {', '.join(SUFFIXES)}; got {path.name!r}.")
     os.environ.setdefault("MPLCONFIGDIR", str(default_cache_dir() / "matplotlib"))  # its list of fonts
     try:
+        from matplotlib import style
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingExtraError.for_extra("plots", what="--plot") from error
 
-    figure = Figure(figsize=size, layout="constrained")
-    draw(figure)
     out = BytesIO()
-    figure.savefig(out, dpi=150, format=path.suffix.lower()[1:])
+    with style.context([LIGHT, DARK] if dark else [LIGHT]):
+        figure = Figure(figsize=size, layout="constrained")
+        draw(figure)
+        kind = path.suffix.lower()[1:]
+        figure.savefig(out, format=kind, metadata={DATED[kind]: None} if kind in DATED else None)
     put_output(path, out.getvalue())
+
+
+def ink() -> str:
+    """The colour of text and axes, on the page that is being drawn."""
+    return _colour("text.color")
+
+
+def faint() -> str:
+    """The colour of what stands back: ticks, lines of zero, notes."""
+    return _colour("xtick.color")
+
+
+def page() -> str:
+    """The colour of the page."""
+    return _colour("axes.facecolor")
+
+
+def _colour(name: str) -> str:
+    import matplotlib as mpl
+
+    return str(mpl.rcParams[name])
 
 
 PANELS = {
@@ -49,11 +78,12 @@ LEGEND = (
 )
 
 
-def plot_sheet(sheet: Sheet, path: Path) -> None:
+def plot_sheet(sheet: Sheet, path: Path, *, dark: bool = False) -> None:
     """Write the picture of a sheet to `path`, in the format of its ending."""
     panels = len(sheet.calibration) + 1
     rows = -(-panels // ACROSS)
-    save_plot(lambda figure: _draw_sheet(figure, sheet, rows), path, size=(4.0 * ACROSS, 4.7 * rows + 1.0))
+    size = (4.0 * ACROSS, 4.7 * rows + 1.0)
+    save_plot(lambda figure: _draw_sheet(figure, sheet, rows), path, size=size, dark=dark)
 
 
 def _draw_sheet(figure: Any, sheet: Sheet, rows: int) -> None:
@@ -72,29 +102,28 @@ def _draw_sheet(figure: Any, sheet: Sheet, rows: int) -> None:
     figure.get_layout_engine().set(h_pad=0.15, hspace=0.04)
     accuracy = sheet.rates["top-1"]
     right = f"{accuracy.value:.1%} of {accuracy.n:,} images right"
-    figure.suptitle(f"{sheet.run.title}, {sheet.run.model}, on {sheet.run.dataset}: {right}", fontsize=13)
-    figure.supxlabel(LEGEND, fontsize=9, color=FAINT, x=0.02, ha="left")
+    figure.suptitle(f"{sheet.run.title}, {sheet.run.model}, on {sheet.run.dataset}: {right}")
+    figure.supxlabel(LEGEND, fontsize=9, color=faint(), x=0.02, ha="left")
 
 
-def draw_reliability(axis: Any, found: Any, *, title: str, colour: str = PALETTE[0]) -> None:
+def draw_reliability(axis: Any, found: Any, *, title: str, colour: str = "C0") -> None:
     """Accuracy per bin of confidence; bars below the diagonal are over-confidence (Fig. 1b)."""
     width = found.edges[1] - found.edges[0]
     held = found.count > 0
     accuracy, count = found.accuracy[held], found.count[held]
-    bars = axis.bar(found.edges[:-1][held], accuracy, width, align="edge", color=colour, edgecolor="white")
+    bars = axis.bar(found.edges[:-1][held], accuracy, width, align="edge", color=colour, edgecolor=page())
     for bar, n in zip(bars, count, strict=True):
         bar.set_alpha(0.3 + 0.7 * n / count.max())  # bins that hold little are faint
-    axis.plot([0, 1], [0, 1], color=INK, linewidth=1, linestyle="--")
-    axis.plot(found.confidence[held], accuracy, "o", color=INK, markersize=3)
+    axis.plot([0, 1], [0, 1], color=ink(), linewidth=1, linestyle="--")
+    axis.plot(found.confidence[held], accuracy, "o", color=ink(), markersize=3)
     axis.set(
         xlim=(0, 1),
         ylim=(0, 1),
         xlabel=f"confidence ({found.count.sum()} in {len(found.count)} bins)",
         ylabel="accuracy",
     )
-    axis.set_title(title, fontsize=9)
+    axis.set_title(title)
     axis.set_aspect("equal")
-    tidy(axis)
 
 
 def bars_side_by_side(
@@ -122,34 +151,21 @@ def bars_side_by_side(
     axis.set_xticks(
         range(len(names)),
         names,
-        fontsize=8,
         rotation=20 if len(names) > 4 else 0,
         ha="right" if len(names) > 4 else "center",
     )
     legend_above(axis)
-    tidy(axis)
 
 
 def _risk(axis: Any, sheet: Sheet) -> None:
-    for colour, (name, curve) in zip(PALETTE, sheet.selection.items(), strict=False):
-        axis.plot(curve.coverage, curve.risk, color=colour, label=f"{name}, AURC {curve.aurc:.3f}")
+    for name, curve in sheet.selection.items():
+        axis.plot(curve.coverage, curve.risk, label=f"{name}, AURC {curve.aurc:.3f}")
     top = max(float(curve.risk.max(initial=0)) for curve in sheet.selection.values()) or 1.0
     axis.set(xlim=(0, 1), ylim=(0, 1.3 * top), xlabel="coverage", ylabel="risk")  # room for the legend
     axis.set_title("Risk of the images answered", fontsize=11)
-    axis.legend(fontsize=9, frameon=False, loc="upper left")
-    tidy(axis)
+    axis.legend(fontsize=9, loc="upper left")
 
 
 def legend_above(axis: Any) -> None:
     """Put the legend above the axis, where it hides nothing."""
-    axis.legend(fontsize=7, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-
-
-def tidy(axis: Any) -> None:
-    """Give an axis the look that all plots share: two spines, a faint grid behind."""
-    axis.spines[["top", "right"]].set_visible(False)
-    axis.tick_params(labelsize=7, colors=FAINT)
-    axis.xaxis.label.set_size(8)
-    axis.yaxis.label.set_size(8)
-    axis.grid(color=GRID, linewidth=0.6)
-    axis.set_axisbelow(True)
+    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)

@@ -9,8 +9,7 @@ import numpy as np
 from ..arrays import Float32, Int64
 from ..context.rule import MEAN_SHARE, VARIED, estimate
 from ..metrics.means import mean_of, pooled_means
-from ..pictures.explain import PALETTE
-from ..pictures.plots import bars_side_by_side
+from ..pictures.plots import bars_side_by_side, faint
 from ..records.detail import read_details
 from ..runs.read import Run
 from .base import COUNTS, NAMES, Column, Finding, Group, Options, groups
@@ -129,9 +128,9 @@ def _draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
             "the rule": [100 * row["gain"] for row in shown],
             "the plain mean": [100 * row["mean_gain"] for row in shown],
         },
-        colours=(PALETTE[0], PALETTE[5]),
+        colours=("C0", "C5"),
         errors={"the rule": [(100 * row["gain_low"], 100 * row["gain_high"]) for row in shown]},
     )
-    axis.axhline(0, color="black", linewidth=0.6)
-    axis.set_ylabel("points over zero-shot", fontsize=8)
-    axis.set_title(f"{rows[0]['dataset']}, {rows[0]['model']}", fontsize=9)
+    axis.axhline(0, color=faint(), linewidth=0.6)
+    axis.set_ylabel("points over zero-shot")
+    axis.set_title(f"{rows[0]['dataset']}, {rows[0]['model']}")

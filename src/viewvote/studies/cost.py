@@ -12,8 +12,6 @@ import numpy as np
 
 from ..errors import RunError, UsageError
 from ..metrics.means import Mean, mean_of
-from ..pictures.explain import PALETTE
-from ..pictures.plots import tidy
 from ..runs.job import open_job
 from ..runs.read import Run
 from ..runs.spec import RunSpec
@@ -199,8 +197,7 @@ def _draw(figure: Any, rows: Sequence[dict[str, Any]]) -> None:
     for axis, key, label in zip(
         figure.subplots(1, 2), ("forward", "memory_mb"), ("seconds per image", "peak memory [MB]"), strict=True
     ):
-        axis.barh(range(len(rows)), [row[key] or 0 for row in rows], color=PALETTE[0])
-        axis.set_yticks(range(len(rows)), names if key == "forward" else [""] * len(rows), fontsize=8)
+        axis.barh(range(len(rows)), [row[key] or 0 for row in rows], color="C0")
+        axis.set_yticks(range(len(rows)), names if key == "forward" else [""] * len(rows))
         axis.invert_yaxis()
-        axis.set_xlabel(label, fontsize=8)
-        tidy(axis)
+        axis.set_xlabel(label)

@@ -9,9 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..metrics.accuracy import over_seeds, pooled
 from ..metrics.means import pooled_means
 from ..metrics.rescore import Setting, rescore
-from ..pictures.drawing import FAINT
-from ..pictures.explain import PALETTE
-from ..pictures.plots import legend_above, tidy
+from ..pictures.plots import faint, legend_above
 from ..rates import Rate, Z, rate_of
 from ..report.rescored import recorded_views
 from ..runs.read import Run
@@ -128,12 +126,11 @@ def _draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     for i, model in enumerate(dict.fromkeys(row["model"] for row in rows)):
         shown = [row for row in rows if row["model"] == model]
         points = [(100 * row["gap"], 100 * row["improvement"], row["dataset"]) for row in shown]
-        axis.plot([p[0] for p in points], [p[1] for p in points], "o", color=PALETTE[i % len(PALETTE)], label=model)
+        axis.plot([p[0] for p in points], [p[1] for p in points], "o", color=f"C{i}", label=model)
         for x, y, name in points:
             axis.annotate(name, (x, y), textcoords="offset points", xytext=(4, 4), fontsize=7)
-    axis.axhline(0, color=FAINT, linewidth=0.6)
-    axis.axvline(0, color=FAINT, linewidth=0.6)
+    axis.axhline(0, color=faint(), linewidth=0.6)
+    axis.axvline(0, color=faint(), linewidth=0.6)
     axis.margins(0.18)
     axis.set(xlabel="error gap [points]", ylabel="improvement by ZERO [points]")
     legend_above(axis)
-    tidy(axis)

@@ -156,13 +156,14 @@ def _draw(figure: Any, one: Augmented, shown: Sequence[Shown]) -> None:
     heads = ("source image", "most confident", "2nd most confident", "3rd most confident")
     for line, (row, image) in enumerate(zip(axes, shown, strict=True)):
         row[0].imshow(image.source)
-        row[0].set_xlabel(image.label, fontsize=8)
+        row[0].set_xlabel(image.label)
         for axis, (pixels, answer, sure) in zip(row[1:], image.views, strict=False):
             axis.imshow(pixels)
-            axis.set_xlabel(f"{answer}, {sure:.2f}", fontsize=8)
+            axis.set_xlabel(f"{answer}, {sure:.2f}")
         for axis, head in zip(row, heads, strict=True):
             axis.set_xticks([])
             axis.set_yticks([])
             axis.spines[:].set_visible(False)
+            axis.grid(visible=False)
             if line == 0:
-                axis.set_title(head, fontsize=9)
+                axis.set_title(head)

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..pictures.drawing import FAINT
-from ..pictures.explain import PALETTE
-from ..pictures.plots import legend_above, tidy
+from ..pictures.plots import faint, legend_above
 from ..records.detail import Detailed, read_details
 from ..runs.read import Run
 from .base import COUNTS, NAMES, Column, Finding, Group, Options, groups
@@ -179,12 +177,11 @@ def _draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         for i, name in enumerate(names):
             shown = [row for row in rows if (row["dataset"], row["model"]) == name]
             x = [row["mean_overlap"] for row in shown]
-            colour = PALETTE[i % len(PALETTE)]
+            colour = f"C{i}"
             axis.plot(x, [row[what] for row in shown], "o-", color=colour, markersize=3, label=name[0])
             ends = [[row[f"{what}_{end}"] for row in shown] for end in ("low", "high")]
             axis.fill_between(x, *ends, color=colour, alpha=0.2, linewidth=0)
         axis.set(xlabel="overlap of two views (IoU)", xlim=(0, 1))
-        axis.set_ylabel({"agreement": "share that agree", "correlation": "error correlation"}[what], fontsize=8)
-        axis.axhline(0, color=FAINT, linewidth=0.6)
-        tidy(axis)
+        axis.set_ylabel({"agreement": "share that agree", "correlation": "error correlation"}[what])
+        axis.axhline(0, color=faint(), linewidth=0.6)
         legend_above(axis)

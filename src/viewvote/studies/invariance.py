@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics.accuracy import over_seeds, pooled
-from ..pictures.explain import PALETTE
-from ..pictures.plots import legend_above, tidy
+from ..pictures.plots import legend_above
 from ..rates import rate_of
 from ..records.detail import read_details
 from ..registry import unknown_name
@@ -147,12 +146,9 @@ def _draw(figure: Any, rows: Sequence[Mapping[str, Any]], bins: int) -> None:
         values = np.array([row["same"] for row in shown])
         ends = np.array([[row["low"], row["high"]] for row in shown])
         spread = np.abs(ends - values[:, None]).T
-        axis.bar(
-            at, values, width, color=PALETTE[i % len(PALETTE)], label=name[0], yerr=spread, error_kw={"linewidth": 0.8}
-        )
+        axis.bar(at, values, width, color=f"C{i}", label=name[0], yerr=spread, error_kw={"linewidth": 0.8})
     axis.set_xticks(range(bins), [str(i + 1) for i in range(bins)])
     axis.set(
         xlabel=f"{bins} bins of images, most to least entropy of p-bar before", ylabel="argmax unchanged", ylim=(0, 1)
     )
     legend_above(axis)
-    tidy(axis)

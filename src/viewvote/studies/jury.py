@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle
 from math import exp, lgamma, log
 from typing import Any
 
@@ -10,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics.means import Mean, mean_of, share_of
-from ..pictures.explain import PALETTE
-from ..pictures.plots import bars_side_by_side, legend_above, tidy
+from ..pictures.plots import bars_side_by_side, legend_above
 from ..records.detail import read_details
 from ..runs.read import Run
 from .base import COUNTS, NAMES, Column, Finding, Group, Options, groups
@@ -154,11 +152,10 @@ def _draw(figure: Any, found: Sequence[tuple[Group, ClassErrors]], rows: Sequenc
         "error of p-bar": [(row["marginal_low"], row["marginal_high"]) for row in rows],
     }
     names = [group.names["dataset"] for group, _ in found]
-    bars_side_by_side(bars, names, series, colours=(PALETTE[0], PALETTE[1]), errors=errors)
-    bars.set_ylabel("error", fontsize=8)
-    for colour, name, row in zip(cycle(PALETTE), names, rows):
+    bars_side_by_side(bars, names, series, colours=("C0", "C1"), errors=errors)
+    bars.set_ylabel("error")
+    for i, (name, row) in enumerate(zip(names, rows, strict=True)):
         curve = condorcet_curve(row["expected"], SHOWN)
-        curves.plot(SHOWN, curve, color=colour, label=f"{name}, error {row['expected']:.2f}")
+        curves.plot(SHOWN, curve, color=f"C{i}", label=f"{name}, error {row['expected']:.2f}")
     curves.set(xlabel="independent voters", ylabel="error of their majority", ylim=(0, 1), xlim=(1, SHOWN[-1]))
     legend_above(curves)
-    tidy(curves)

@@ -97,7 +97,7 @@ def _draw(figure: Any, found: Sequence[tuple[str, Augmented]], rows: Sequence[di
             {"source": [row["source_ece"] for row in rows], "kept views": [row["kept_ece"] for row in rows]},
             colours=(SOURCE, KEPT),
         )
-        axis.set_ylabel("ECE", fontsize=8)
+        axis.set_ylabel("ECE")
     for line, (name, one) in enumerate(found, chart):
         parts = (
             ("source", one.source.value, one.source_bins, SOURCE),

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from ..metrics.accuracy import over_seeds
 from ..metrics.means import mean_of, pooled_means
-from ..pictures.explain import PALETTE
 from ..pictures.plots import bars_side_by_side
 from ..records.detail import read_details
 from ..runs.read import Run
@@ -136,6 +135,6 @@ def _draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
             "mean of the views": [(row["views_low"], row["views_high"]) for row in shown],
         }
         names = [row["dataset"] for row in shown]
-        bars_side_by_side(axis, names, series, colours=(PALETTE[1], PALETTE[0]), errors=ends)
-        axis.set_xlabel(over, fontsize=8)
-        axis.set_ylabel("squared risk", fontsize=8)
+        bars_side_by_side(axis, names, series, colours=("C1", "C0"), errors=ends)
+        axis.set_xlabel(over)
+        axis.set_ylabel("squared risk")

@@ -7,8 +7,7 @@ import numpy as np
 
 from ..metrics.accuracy import over_seeds, pooled
 from ..metrics.rescore import Answers, Setting, rescore
-from ..pictures.explain import PALETTE
-from ..pictures.plots import legend_above, tidy
+from ..pictures.plots import legend_above
 from ..rates import rate_of
 from ..report.rescored import recorded_views
 from ..runs.read import Run
@@ -85,8 +84,7 @@ def _draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         values = np.array([row["top1"] for row in shown])
         spread = np.abs(np.array([[row["low"], row["high"]] for row in shown]) - values[:, None]).T
         label = f"{name[0]}: {shown[0]['ties']} ties of {shown[0]['n']}"
-        axis.errorbar(at, 100 * values, yerr=100 * spread, fmt="o", color=PALETTE[i % len(PALETTE)], label=label)
-    axis.set_xticks(range(len(TIE_RULES)), TIE_RULES, rotation=20, ha="right", fontsize=8)
-    axis.set_ylabel("top-1 [%]", fontsize=8)
+        axis.errorbar(at, 100 * values, yerr=100 * spread, fmt="o", color=f"C{i}", label=label)
+    axis.set_xticks(range(len(TIE_RULES)), TIE_RULES, rotation=20, ha="right")
+    axis.set_ylabel("top-1 [%]")
     legend_above(axis)
-    tidy(axis)
