@@ -14,22 +14,23 @@ version = release = viewvote.__version__
 copyright = "the viewvote authors, MIT licence"
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx_copybutton",
     "extensions.commands",
     "extensions.docstrings",
     "extensions.links",
     "extensions.navigation",
-    "extensions.notebooks",
 ]
-exclude_patterns = ["extensions", "images"]
+templates_path = ["_templates"]
+exclude_patterns = ["extensions", "images", "_templates"]
 nitpicky = True
 nitpick_ignore_regex = [("py:.*", r"(numpy|NDArray|PIL|Image|pathlib|collections|typing|np|os)\b.*")]
 suppress_warnings = ["toc.not_included"]  # extensions.navigation says what to do
 
 myst_enable_extensions = ["attrs_inline", "deflist"]
 myst_heading_anchors = 3
+nb_execution_mode = "off"  # pages show what the cells printed when they were committed; tests run them
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say what a value is; annotations repeat it at length

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("sphinx")
 pytest.importorskip("furo")
-pytest.importorskip("myst_parser")
+pytest.importorskip("myst_nb")
 ROOT = Path(__file__).parents[1]
 
 
