@@ -1,6 +1,7 @@
 """Calibrating from records and using what it wrote, as commands."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -82,6 +83,15 @@ def test_mistakes_are_told(run, options, message, tmp_path):
     done = viewvote("calibrate-stop", *(places.get(option, option) for option in options))
     assert done.returncode == 2
     assert message in done.stderr.decode()
+
+
+def test_seeds_that_never_differ_show_no_noise(run, tmp_path):
+    shutil.copytree(run, tmp_path / "again")
+    spec = (run / "spec.toml").read_text()
+    (tmp_path / "again" / "spec.toml").write_text(spec.replace("seed = 0", "seed = 1"))
+    done = viewvote("calibrate-stop", run, tmp_path / "again", "--disagreement", "noise")
+    assert done.returncode == 2
+    assert "two seeds gave all 60 pairs of answers alike" in done.stderr.decode()
 
 
 def test_adaptive_views_on_the_command_line(red):

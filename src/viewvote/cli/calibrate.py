@@ -14,7 +14,7 @@ those you will ask about are worth more than many others: a few hundred are enou
 
 [bold]Examples[/bold]
 
-  viewvote eval --dataset folder:photos --method anchored
+  viewvote eval --dataset photos/ --method anchored
 
   viewvote calibrate runs/photos-pocket-anchored-0123456789ab --output cal.json
 

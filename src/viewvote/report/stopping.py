@@ -61,7 +61,14 @@ def _mean_noise(noise: dict[str, Rate]) -> float:
     """The share of all images whose answer changes with the seed."""
     if not noise:
         seed_noise([])  # the error that names what is missing
-    return round(sum(rate.value * rate.n for rate in noise.values()) / sum(rate.n for rate in noise.values()), 5)
+    images = sum(rate.n for rate in noise.values())
+    differing = sum(rate.value * rate.n for rate in noise.values())
+    if not differing:
+        raise UsageError(
+            f"two seeds gave all {images} pairs of answers alike, so how often they differ is not known; "
+            "give runs of more images, or a rate such as 0.01."
+        )
+    return round(differing / images, 5)
 
 
 def _is_anchored(run: Run | None, method: str | None) -> bool:
