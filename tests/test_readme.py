@@ -53,4 +53,4 @@ def test_make_targets_and_links_exist():
 
 
 def test_it_stays_short():
-    assert len(TEXT.splitlines()) <= 140
+    assert len(TEXT.splitlines()) <= 120
