@@ -85,11 +85,11 @@ def draw_reliability(axis: Any, found: Any, *, title: str, colour: str = PALETTE
     for bar, n in zip(bars, count, strict=True):
         bar.set_alpha(0.3 + 0.7 * n / count.max())  # bins that hold little are faint
     axis.plot([0, 1], [0, 1], color=INK, linewidth=1, linestyle="--")
-    axis.plot(found.confidence[held], accuracy, "o", color=INK, markersize=3)
+    axis.plot(found.confidence[held], accuracy, "o", color=INK, markersize=3, clip_on=False, zorder=3)
     axis.set(
         xlim=(0, 1),
         ylim=(0, 1),
-        xlabel=f"confidence ({found.count.sum()} in {len(found.count)} bins)",
+        xlabel=f"confidence ({found.count.sum():,} in {len(found.count)} bins)",
         ylabel="accuracy",
     )
     axis.set_title(title, fontsize=9)

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..metrics.resample import RESAMPLES, resampled
 from ..pictures.drawing import FAINT
 from ..pictures.explain import PALETTE
-from ..pictures.plots import legend_above, tidy
+from ..pictures.plots import tidy
 from ..records.detail import Detailed, read_details
 from ..runs.read import Run
-from .base import COUNTS, NAMES, Column, Finding, Group, Options, groups
+from .base import COUNTS, NAMES, Column, Finding, Group, Options, groups, of_views
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -82,14 +83,6 @@ def effective_voters(voters: int, correlation: float) -> float:
     return voters / (1 + (voters - 1) * max(correlation, 0.0))
 
 
-def resampled(counts: Float64, *, rng: np.random.Generator, resamples: int) -> Float64:
-    """Sums (resamples, ...) of per-image counts (images, ...) over images drawn again with replacement."""
-    n = len(counts)
-    weights = rng.multinomial(n, np.full(n, 1 / n), size=resamples).astype(np.float64)
-    return np.asarray(np.tensordot(weights, counts, axes=1))
-
-
-RESAMPLES = 1000
 OVERLAP_BINS = 10
 COLUMNS = (
     *NAMES,
@@ -106,7 +99,7 @@ def study(runs: Sequence[Run], options: Options) -> Finding:
     """Agreement and error correlation of pairs of views in bins of overlap, and over all pairs."""
     bins = options.bins or OVERLAP_BINS
     rows, notes = [], []
-    for group in groups(runs):
+    for group in groups(of_views(runs, detail=True)):
         found = _rows(group, bins, options.seed)
         rows += found
         rho, kept = found[-1]["correlation"], found[-1]["kept"]
@@ -135,7 +128,7 @@ def _rows(group: Group, bins: int, seed: int) -> list[dict[str, Any]]:
     counts = np.stack([_counts(one, bins) for one in samples])  # (images, 5, bins)
     counts = np.concatenate([counts, counts.sum(axis=2, keepdims=True)], axis=2)  # and all pairs
     total = counts.sum(axis=0)
-    draws = resampled(counts, rng=np.random.default_rng(seed), resamples=RESAMPLES)
+    draws = resampled(counts, rng=np.random.default_rng(seed))
     agreement, correlation = _measures(total)
     with np.errstate(invalid="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a bin may be empty in every draw
@@ -187,4 +180,5 @@ def _draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         axis.set_ylabel({"agreement": "share that agree", "correlation": "error correlation"}[what], fontsize=8)
         axis.axhline(0, color=FAINT, linewidth=0.6)
         tidy(axis)
-        legend_above(axis)
+    handles, labels = axis.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=4, fontsize=7, frameon=False)
