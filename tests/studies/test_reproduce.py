@@ -11,8 +11,10 @@ from tests.runs.colour_runs import colour_folder
 from viewvote.cli.commands import app
 from viewvote.errors import UnknownNameError, UsageError
 from viewvote.report.layouts import SHIPPED
+from viewvote.runs.read import Run
+from viewvote.runs.spec import RunSpec
 from viewvote.studies import STUDIES
-from viewvote.studies.reproduce import ITEMS, find_item, list_items, plan_item
+from viewvote.studies.reproduce import ITEMS, find_item, list_items, plan_item, runs_of
 from viewvote.studies.rivals import Means
 
 PAPER = PHOTOS.parent / "paper" / "zero-paper.tex.txt"
@@ -85,3 +87,21 @@ def test_weights_in_the_hubs_cache_are_listed_with_the_id_that_loads_them(tmp_pa
     found = {one.name: one.weights for one in list_items([], root=tmp_path, cache_dir=tmp_path)}
     assert found["nds"] == found["nds-coop"] == "hf:openai/clip-vit-base-patch16"
     assert found["nds-laion"] is None
+
+
+def test_runs_that_did_not_record_what_a_study_reads_are_not_counted(tmp_path):
+    specs = {
+        "tpt": RunSpec("pets", method="tpt"),
+        "recorded": RunSpec("pets", method="tpt", settings={"record_marginal": True}),
+        "zero": RunSpec("pets"),
+        "detailed": RunSpec("pets", detail=True),
+    }
+    runs = [Run(tmp_path / name, spec, None, 1) for name, spec in specs.items()]
+
+    def counted(item):
+        return [run.path.name for run in runs_of(ITEMS[item], runs)]
+
+    assert counted("invariance") == ["recorded"]
+    assert counted("jury") == ["detailed"]
+    assert counted("ties") == ["zero", "detailed"]
+    assert runs_of(ITEMS["ties"], [Run(tmp_path, specs["zero"], None, 0)]) == []

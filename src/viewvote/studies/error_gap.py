@@ -11,7 +11,7 @@ from ..metrics.means import Mean, mean_of, pooled_means
 from ..metrics.rescore import Setting, rescore
 from ..pictures.drawing import FAINT
 from ..pictures.explain import PALETTE
-from ..pictures.plots import legend_above, tidy
+from ..pictures.plots import legend_above, name_points, tidy
 from ..rates import Rate, Z, rate_of
 from ..report.rescored import recorded_views
 from ..runs.read import Run
@@ -145,19 +145,9 @@ def _draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         colour = PALETTE[i % len(PALETTE)]
         axis.errorbar(x, y, xerr=ends[0], yerr=ends[1], fmt="none", ecolor=colour, alpha=0.3, elinewidth=0.8)
         axis.plot(x, y, "o", color=colour, markersize=4, label=model)
-        _name(axis, x, y, [row["dataset"] for row in shown], colour=colour)
     axis.axhline(0, color=FAINT, linewidth=0.6)
     axis.axvline(0, color=FAINT, linewidth=0.6)
     axis.set(xlabel="error gap [points]", ylabel="improvement by ZERO [points]")
+    name_points(axis, [(100 * row["gap"], 100 * row["improvement"], row["dataset"]) for row in rows])
     legend_above(axis)
     tidy(axis)
-
-
-def _name(axis: Any, x: Float64, y: Float64, names: Sequence[str], *, colour: str) -> None:
-    """A name beside each point: above it, or below where the next higher point is close."""
-    near = np.array([np.ptp(x), np.ptp(y)]) / 8 + 1e-9
-    for i, name in enumerate(names):
-        over = (y > y[i]) | ((y == y[i]) & (np.arange(len(y)) > i))
-        crowded = (over & (np.abs(x - x[i]) < 2 * near[0]) & (np.abs(y - y[i]) < near[1])).any()
-        place, anchor = ((4, -4), "top") if crowded else ((4, 4), "bottom")
-        axis.annotate(name, (x[i], y[i]), textcoords="offset points", xytext=place, va=anchor, fontsize=7, color=colour)
