@@ -16,7 +16,18 @@ from .spec import RunSpec
 from .summary import Summary
 
 # What a run may differ in and still be in the same row of a table; an older version wrote batch_views.
-_NOT_SETTINGS = ("dataset", "root", "seed", "classes", "limit", "fingerprint", "device", "batch_views", "detail")
+_NOT_SETTINGS = (
+    "dataset",
+    "root",
+    "seed",
+    "classes",
+    "limit",
+    "fingerprint",
+    "device",
+    "batch_views",
+    "detail",
+    "text_head_fingerprint",
+)
 _DEFAULTS = {each.name: each.default for each in fields(RunSpec)} | {"templates": "photo"}
 FULL_SPLIT = "full split"
 
@@ -101,6 +112,8 @@ class Run:
         left_out = _NOT_SETTINGS if method.streams else (*_NOT_SETTINGS, "order")
         defaults = {**_DEFAULTS, "keep": method.keep, "order": "shuffled"}
         given = {**self.spec.to_values(), **self.other}
+        if self.spec.text_head is not None:
+            given["text_head"] = "given"  # a file for each dataset's labels
         return {
             name: value
             for name, value in given.items()

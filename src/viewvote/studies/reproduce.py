@@ -11,7 +11,7 @@ from ..encoders.catalog import downloaded
 from ..errors import UsageError
 from ..methods import method_entry
 from ..registry import unknown_name
-from ..report.experiments import B16, REPOSITORIES, TOWERS
+from ..report.experiments import B16, REPOSITORIES, TOWERS, weights_of
 from ..report.paper import paper_rows
 from ..report.presets import needs, with_preset
 from ..runs.plan import plan_runs
@@ -163,8 +163,9 @@ def _downloaded_weights(name: str, models: Sequence[str]) -> str | None:
 
 
 def _tower(name: str, means: Means) -> str | None:
-    """The one of the user's models that is the tower of those weights, where text vectors stand beside it."""
-    if means.text_head is None:
+    """The one of the user's models that is the tower of those weights, where its text vectors stand beside it."""
+    head = means.text_head
+    if head is None or (head.model is not None and weights_of(head.model)[0] != name):
         return None
     return next((model for model in means.models if TOWERS.get(model) == name), None)
 
