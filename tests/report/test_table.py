@@ -283,3 +283,10 @@ def test_two_text_heads_of_one_dataset_are_two_rows(tmp_path):
         headed(tmp_path / "runs" / head, "imagenet-a", head=head, right=right)
     rows = table_of(tmp_path / "runs").rows
     assert sorted(row.cells["imagenet-a"].rate.value for row in rows) == [0.5, 0.6]
+
+
+def test_vectors_that_name_the_papers_texts_share_the_row_of_those_that_name_none(tmp_path):
+    headed(tmp_path / "runs" / "a", "imagenet-a", head="a", right=5, templates=["a photo of a {}."])
+    headed(tmp_path / "runs" / "b", "imagenet-r", head="b", right=5)
+    (row,) = table_of(tmp_path / "runs").rows
+    assert row.title == "zero (text_head given)"

@@ -158,7 +158,9 @@ def _folders(specs: Any) -> list[str]:
 
 
 def _print_item(name: str, folders: list[Path], plot: Path | None, *, images: int | None) -> None:
-    """The item from its runs: a table with the published rows, or a study."""
+    """The item from its runs: a table with the published rows, or a study; of `images` images where it measures."""
+    from dataclasses import replace
+
     from ..report.formats.render import render
     from ..report.layouts import find_layout
     from ..report.table import build_table
@@ -174,8 +176,8 @@ def _print_item(name: str, folders: list[Path], plot: Path | None, *, images: in
         layout = find_layout(item.layout if item.layout and known else "free")
         typer.echo(render(build_table(runs, layout=layout), "markdown"), nl=False)
         return
-    asked = {} if images is None else {"images": images}
-    finding = STUDIES.get(item.study)(runs, Options(**item.options, **asked))
+    options = Options(**item.options)
+    finding = STUDIES.get(item.study)(runs, options if images is None else replace(options, images=images))
     if plot is not None and finding.draw is not None:
         from ..pictures.plots import save_plot
 

@@ -8,6 +8,7 @@ from typing import Any
 from ..datasets.readers.hf import PREFIX
 from ..datasets.readers.tables import SUFFIXES
 from ..errors import RecordError, UsageError
+from ..labels.templates import resolve_templates
 from ..methods import method_entry
 from ..records.columns import Columns
 from .folder import RunFolder
@@ -114,6 +115,8 @@ class Run:
         given = {**self.spec.to_values(), **self.other}
         if self.spec.text_head is not None:
             given["text_head"] = "given"  # a file for each dataset's labels
+        if given.get("templates") == [*resolve_templates("photo")]:  # as vectors that name their texts have it
+            given["templates"] = "photo"
         return {
             name: value
             for name, value in given.items()

@@ -110,7 +110,7 @@ def _row(run: Run, one: Timed, fastest: float) -> dict[str, Any]:
 
 
 def _ends(name: str, mean: Mean) -> dict[str, float]:
-    return {name: mean.value, f"{name}_low": mean.low, f"{name}_high": mean.high}
+    return {name: mean.value, f"{name}_low": max(0.0, mean.low), f"{name}_high": mean.high}
 
 
 def measure(specs: Sequence[RunSpec], *, images: int) -> list[Timed]:
