@@ -194,12 +194,16 @@ def device_mb(torch: Any) -> float | None:
 
 
 def _draw(figure: Any, rows: Sequence[dict[str, Any]]) -> None:
-    """Bars of seconds and of memory."""
-    names = [row["method"] for row in rows]
+    """Bars of seconds, with intervals, and of memory; the model is named where it is not the same in all."""
+    several = len({row["model"] for row in rows}) > 1
+    names = [f"{row['method']}\n{row['model']}" if several else row["method"] for row in rows]
     for axis, key, label in zip(
         figure.subplots(1, 2), ("forward", "memory_mb"), ("seconds per image", "peak memory [MB]"), strict=True
     ):
-        axis.barh(range(len(rows)), [row[key] or 0 for row in rows], color=PALETTE[0])
+        values = [row[key] or 0 for row in rows]
+        ends = [[abs(row[f"forward_{end}"] - row["forward"]) for row in rows] for end in ("low", "high")]
+        spread = {"xerr": ends, "error_kw": {"linewidth": 0.8}} if key == "forward" else {}
+        axis.barh(range(len(rows)), values, color=PALETTE[0], **spread)
         axis.set_yticks(range(len(rows)), names if key == "forward" else [""] * len(rows), fontsize=8)
         axis.invert_yaxis()
         axis.set_xlabel(label, fontsize=8)
