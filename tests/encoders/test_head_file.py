@@ -129,3 +129,30 @@ def test_the_anchored_vote_needs_a_weight_beside_a_head(tmp_path):
     with pytest.raises(UsageError, match="give it a weight"):
         Classifier("toy", labels=LABELS, method="anchored", text_head=path)
     assert Classifier("toy", labels=LABELS, method=Anchored(weight=1), text_head=path).likeness is None
+
+
+def export(*args):
+    return CliRunner().invoke(app, ["text-head", "export", "toy", *map(str, args)])
+
+
+def test_the_classes_of_a_dataset_are_exported_though_their_names_repeat(tmp_path):
+    made = export("--classes", "imagenet", "--out", tmp_path / "head.npy")
+    assert made.exit_code == 0, made.output
+    found = read_head_file(tmp_path / "head.npy")
+    assert len(found.labels) == 1000
+    assert found.labels.count("missile") == 2
+    assert found.features.shape == (1000, TOY.dim)
+    (tmp_path / "names.txt").write_text("red\nblue\nred\n")
+    for i, option in enumerate(("--classes", "--labels-file")):
+        assert export(option, tmp_path / "names.txt", "--out", tmp_path / f"{i}.npy").exit_code == 0
+        assert read_head_file(tmp_path / f"{i}.npy").labels == ("red", "blue", "red")
+
+
+def test_labels_are_named_in_one_way(tmp_path):
+    (tmp_path / "names.txt").write_text("red\n")
+    both = ["--classes", "imagenet", "--labels-file", tmp_path / "names.txt"]
+    for options in ([], both):
+        found = export(*options, "--out", tmp_path / "head.npy")
+        assert found.exit_code == 2
+        assert "one of --labels-file FILE and --classes NAME" in found.output
+    assert "Did you mean" in export("--classes", "imagenett", "--out", tmp_path / "head.npy").output

@@ -5,7 +5,7 @@ import pytest
 
 from tests.records.record_files import draw_logits, voted_record, write_records
 from viewvote.errors import UsageError
-from viewvote.metrics.calibration import kept_confidence, reliability, source_confidence
+from viewvote.metrics.calibration import ece_interval, kept_confidence, reliability, source_confidence
 from viewvote.records.columns import read_columns
 from viewvote.records.record import failed_record
 from viewvote.vote import vote
@@ -84,3 +84,34 @@ def test_source_and_kept_views_are_the_two_datasets_of_the_paper(tmp_path):
         hits += (rows.argmax(axis=1) == [0, 1, 2, 3, 1][i]).tolist()
     assert sure == pytest.approx(expected, rel=1e-5)
     assert right.tolist() == hits
+
+
+def test_the_interval_of_an_ece_is_the_spread_of_naive_draws_about_it():
+    rng = np.random.default_rng(3)
+    sure = rng.random((60, 4))
+    right = rng.random((60, 4)) < sure**2
+    low, high = ece_interval(sure, right, bins=5, rng=np.random.default_rng(0))
+    chosen = [np.random.default_rng(7 + i).integers(0, 60, 60) for i in range(1000)]
+    draws = [reliability(sure[each].ravel(), right[each].ravel(), bins=5).ece for each in chosen]
+    found = reliability(sure.ravel(), right.ravel(), bins=5).ece
+    expected = found + np.quantile(draws, [0.025, 0.975]) - np.mean(draws)
+    assert (low, high) == pytest.approx(tuple(expected), abs=0.01)
+    assert low < found < high
+
+
+def test_more_images_narrow_it_and_more_views_of_the_same_answer_do_not():
+    rng = np.random.default_rng(4)
+    sure = rng.random((400, 1))
+    right = rng.random((400, 1)) < sure / 2
+
+    def width(images, views=1):
+        part = (np.repeat(each[:images], views, axis=1) for each in (sure, right))
+        low, high = ece_interval(*part, bins=5, rng=np.random.default_rng(0))
+        return high - low
+
+    assert width(400) < 0.7 * width(100)
+    assert width(100, views=6) == pytest.approx(width(100))
+
+
+def test_one_image_has_no_interval():
+    assert np.isnan(ece_interval([[0.5, 0.6]], [[1, 0]], bins=5, rng=np.random.default_rng(0))).all()

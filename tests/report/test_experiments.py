@@ -24,6 +24,19 @@ LAION = "open_clip:ViT-B-16/laion2b_s34b_b88k"
 ROWS = [(layout, row) for layout in ("nds", "fine-grained") for row in published_rows(find_layout(layout))]
 
 
+CHANGED = {
+    "tie": "random",
+    "words": "a",
+    "compat": "paper",
+    "prefix": "an image of a",
+    "momentum": "on",
+    "steps": 2,
+    "layers": 2,
+    "candidates": 2,
+}
+"""A value that no published row has."""
+
+
 def authors_spec(row):
     """The spec of a row, written out here for a second time."""
     fine = row.table.startswith("fc")
@@ -69,13 +82,77 @@ def test_what_the_authors_ran_is_the_row_and_one_change_is_not(layout, row, tmp_
         changes["teacher"] = "pocket"
     if row.model not in ("CoOp", "MaPLe") and row.method in ("zero", "zero-shot", "ensemble"):
         changes["templates"] = "a {}."
-    if CONSTANTS.get(row.method):
-        key = {"zero": "tie"}.get(row.method, "weight_decay")
-        changes["settings"] = spec.settings | {key: "random" if key == "tie" else 0.5}
     for field, value in changes.items():
         changed = experiment_of(replace(spec, **{field: value}))
         assert len(theirs.differences(changed)) >= 1, field
         assert experiment_of(spec) == theirs
+    for scheme in {"coop", "maple"} - {theirs.initialisation}:
+        other = replace(spec, model=f"{scheme}:weights.pth@{B16}")
+        assert "what prompts start from" in str(theirs.differences(experiment_of(other)))
+
+
+@pytest.mark.parametrize(
+    ("layout", "row"), ROWS, ids=lambda x: x if isinstance(x, str) else f"{x.table}-{x.model}-{x.row}"
+)
+def test_each_constant_of_a_method_is_part_of_its_experiment(layout, row):
+    spec = authors_spec(row)
+    for name in CONSTANTS.get(row.method, ()):
+        if name == "words" and row.model in ("CoOp", "MaPLe"):
+            continue  # learned prompts stand there
+        if name == "tune":
+            value = "prompt" if spec.settings["tune"] == "image" else "image"
+        else:
+            value = CHANGED.get(name, 0.123)
+        changed = experiment_of(replace(spec, settings=spec.settings | {name: value}))
+        assert published_experiment(row).differences(changed), name
+    for name in COMPUTING.get(row.method, ()):
+        changed = experiment_of(replace(spec, settings=spec.settings | {name: "another"}))
+        assert not published_experiment(row).differences(changed), name
+
+
+def test_no_two_rows_of_a_layout_are_one_experiment():
+    for layout in ("nds", "fine-grained"):
+        found = [published_experiment(row) for row in published_rows(find_layout(layout))]
+        assert len(set(found)) == len(found)
+
+
+OUTSIDE = {
+    "dataset": "its number is another",
+    "classes": "as the dataset",
+    "root": "where it lies",
+    "seed": "several are averaged",
+    "order": "streaming methods, which the paper does not have",
+    "limit": "a subset is no full split",
+    "device": "where it is computed",
+    "runtime": "what computes it",
+    "disagreement": "with adaptive views only",
+    "fingerprint": "of the dataset",
+    "stop_fingerprint": "of the file of stop",
+    "text_head": "the texts' model is compared",
+    "text_head_fingerprint": "as above",
+    "detail": "what is recorded",
+}
+"""Fields of a run that are no part of its experiment, and why."""
+
+
+def test_every_field_of_a_run_is_part_of_its_experiment_or_named_here():
+    spec = authors_spec(next(row for _, row in ROWS if row.method == "zero"))
+    changes = {
+        "model": LAION,
+        "method": "mta",
+        "settings": {"tie": "random"},
+        "views": 32,
+        "stop": "stop.json",
+        "keep": 0.4,
+        "templates": "a {}.",
+        "teacher": L14,
+        "augment": "augmix",
+        "dtype": "bf16",
+        "precision": "int8",
+    }
+    assert set(changes) | set(OUTSIDE) | {"text_head_model"} == {each.name for each in fields(RunSpec)}
+    for field, value in changes.items():
+        assert experiment_of(replace(spec, **{field: value})) != experiment_of(spec), field
 
 
 WRONG = [

@@ -261,3 +261,32 @@ def test_rescored_results_enter_a_table_as_rows_of_their_own(tmp_path):
     assert derived_runs(runs, ["keep=0.3"]) == []
     with pytest.raises(UsageError, match="keep=SHARE"):
         derived_runs(runs, ["keep"])
+
+
+def headed(folder, dataset, *, head, right, **spec):
+    spec = {"text_head": f"/heads/{head}.npy", "text_head_fingerprint": head, **spec}
+    return write_run(folder, answers(right, 10 - right), dataset=dataset, model="clip-b16", **spec)
+
+
+def test_each_dataset_of_a_row_has_its_own_text_head(tmp_path):
+    for i, dataset in enumerate(("imagenet-a", "imagenet-r")):
+        headed(tmp_path / "runs" / dataset, dataset, head=f"of-{dataset}", right=5 + i, text_head_model=B16)
+    (row,) = table_of(tmp_path / "runs").rows
+    assert [cell.rate.value for cell in row.cells.values()] == [0.5, 0.6]
+    assert {cell.verdict.split(":")[0] for cell in row.cells.values()} == {"int8 tower"}
+    headed(tmp_path / "runs" / "more", "imagenet-a", head="of-words", right=1, text_head_model="clip-b16")
+    assert len(table_of(tmp_path / "runs").rows) == 2
+
+
+def test_two_text_heads_of_one_dataset_are_two_rows(tmp_path):
+    for right, head in ((5, "one"), (6, "two")):
+        headed(tmp_path / "runs" / head, "imagenet-a", head=head, right=right)
+    rows = table_of(tmp_path / "runs").rows
+    assert sorted(row.cells["imagenet-a"].rate.value for row in rows) == [0.5, 0.6]
+
+
+def test_vectors_that_name_the_papers_texts_share_the_row_of_those_that_name_none(tmp_path):
+    headed(tmp_path / "runs" / "a", "imagenet-a", head="a", right=5, templates=["a photo of a {}."])
+    headed(tmp_path / "runs" / "b", "imagenet-r", head="b", right=5)
+    (row,) = table_of(tmp_path / "runs").rows
+    assert row.title == "zero (text_head given)"

@@ -2,8 +2,9 @@
 
 import pytest
 
+from viewvote.report.layouts import find_layout
 from viewvote.report.paper import paper_rows
-from viewvote.report.published import Match, tolerance, verdict
+from viewvote.report.published import Match, published_rows, tolerance, verdict
 
 
 def row(table, model, name):
@@ -56,4 +57,29 @@ def test_everything_else_is_another_experiment_a_subset_or_a_difference():
     assert said([59.61], dataset="pets") == ""
     assert verdict([59.61], None, dataset="imagenet-a", full=True) == ""
     assert said([54.8], TPT) == "reproduced"
-    assert said([59.61], differences=("the precision (int8 tower)",)) == "int8 tower: differs by +0.00"
+    tower = ("the precision (int8 tower)",)
+    assert said([59.61], differences=tower) == "int8 tower: differs by +0.00"
+    assert said([59.61], differences=tower, full=False) == "int8 tower, subset"
+
+
+CELLS = [
+    (one, dataset)
+    for layout in ("nds", "fine-grained")
+    for one in published_rows(find_layout(layout))
+    for dataset in one.values
+]
+
+
+@pytest.mark.parametrize(
+    ("found", "dataset"), CELLS, ids=[f"{one.table}-{one.model}-{one.row}-{name}" for one, name in CELLS]
+)
+def test_every_published_number_is_reproduced_by_itself_and_by_nothing_that_is_not(found, dataset):
+    published, seeded = found.values[dataset], found.method not in ("zero-shot", "ensemble")
+    allowed = tolerance([published] * 3, published_std=found.std.get(dataset), seeded=seeded)
+    assert allowed >= 0.1
+    near, far = [published + 0.99 * allowed] * 3, [published - 1.01 * allowed] * 3
+    assert said([published] * 3, found, dataset=dataset) == "reproduced"
+    assert said(near, found, dataset=dataset) == "reproduced"
+    assert said(far, found, dataset=dataset).startswith("differs by -")
+    assert said([published] * 3, found, dataset=dataset, full=False) == "subset"
+    assert said([published] * 3, found, dataset=dataset, differences=("keep (0.5)",)) == "another experiment"

@@ -17,7 +17,7 @@ def test_the_first_visit_shows_the_shipped_photos_answered(pocket):
     assert badges(pocket) == ["astronaut", "cat", "coffee cup", "rocket"]
     assert pocket.text("#answer-label") == "astronaut"
     assert pocket.text("#likely").endswith("likely")
-    assert pocket.text("#sentence").endswith("confident views say astronaut, and so does the whole photo.")
+    assert pocket.text("#sentence").endswith("confident views say astronaut, and so does the source view.")
     kept = len(pocket.all(".view"))
     assert kept == len(pocket.all("#boxes rect:not(.lost)")) == len(pocket.all("#squares i.in:not(.c0)")) == 4  # of 16
     assert len(pocket.all("#lost canvas")) == 12
@@ -55,7 +55,7 @@ def test_other_labels_give_another_answer_without_encoding_again(driver, folder)
         page.label("red")
         page.wait(lambda: badges(page) == ["red"])
         page.settle()
-        assert encoder.views - before <= 2  # the whole photo alone, asked on its own
+        assert encoder.views - before <= 2  # the source view alone, asked on its own
 
 
 def test_what_is_being_typed_counts_already(toy):
@@ -111,8 +111,8 @@ def test_the_vote_is_seen_while_it_is_decided_and_nothing_jumps(driver):
         while encoder.turns.acquire(blocking=False):
             pass
         page.give(png("red.png", RED))
-        encoder.let(1)  # the whole photo
-        page.wait(lambda: page.text("#sentence").startswith("The whole photo looks like red"))
+        encoder.let(1)  # the source view
+        page.wait(lambda: page.text("#sentence").startswith("The source view looks like red"))
         place = "return document.querySelector('#settings').getBoundingClientRect().top"
         places, counts = [page.run(place)], [seen(page)]
         while page.find("#answer").get_attribute("aria-busy") == "true":
@@ -167,7 +167,7 @@ def test_every_method_can_be_chosen(toy, method):
     toy.wait(lambda: badges(toy) == ["red"])
     toy.settle()
     assert toy.text("#answer-label") == "red"
-    assert toy.text("#sentence").endswith(("and so does the whole photo.", "The whole photo settled it: red."))
+    assert toy.text("#sentence").endswith(("and so does the source view.", "The source view settled it: red."))
     assert toy.console() == []
 
 

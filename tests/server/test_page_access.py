@@ -33,7 +33,7 @@ def test_the_keyboard_is_enough(toy):
         visited.append(focus(toy))
     for name in ("add", "views-count", "adaptive", "keep", "method", "templates", "copy-link", "save-json", "theme"):
         assert name in visited, visited
-    assert any("View" in name or "whole photo" in name for name in visited), visited
+    assert any("View" in name or "source view" in name for name in visited), visited
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -21,9 +21,9 @@ def view(label, *, kept=True, probability=0.9):
     }
 
 
-def outcome(label, tally, *, whole, kept, likely=0.94, **more):
-    """A prediction whose kept views are `kept`, seen after the whole photo."""
-    views = [view(whole, kept=False, probability=0.41), *map(view, kept)]
+def outcome(label, tally, *, source, kept, likely=0.94, **more):
+    """A prediction whose kept views are `kept`, seen after the source view."""
+    views = [view(source, kept=False, probability=0.41), *map(view, kept)]
     scores = {name: votes / len(kept) for name, votes in tally.items()}
     return {
         "label": label,
@@ -37,32 +37,32 @@ def outcome(label, tally, *, whole, kept, likely=0.94, **more):
 
 
 OUTCOMES = {
-    "2 of 3 confident views say cat, and so does the whole photo.": outcome(
-        "cat", {"cat": 2, "dog": 1}, whole="cat", kept=["cat", "dog", "cat"]
+    "2 of 3 confident views say cat, and so does the source view.": outcome(
+        "cat", {"cat": 2, "dog": 1}, source="cat", kept=["cat", "dog", "cat"]
     ),
-    "Both confident views say cat, and so does the whole photo.": outcome(
-        "cat", {"cat": 2}, whole="cat", kept=["cat", "cat"]
+    "Both confident views say cat, and so does the source view.": outcome(
+        "cat", {"cat": 2}, source="cat", kept=["cat", "cat"]
     ),
-    "All 3 confident views say cat, and so does the whole photo.": outcome(
-        "cat", {"cat": 3}, whole="cat", kept=["cat", "cat", "cat"]
+    "All 3 confident views say cat, and so does the source view.": outcome(
+        "cat", {"cat": 3}, source="cat", kept=["cat", "cat", "cat"]
     ),
-    "2 of 3 confident views say ferry; the whole photo looked more like dock (41%).": outcome(
-        "ferry", {"ferry": 2, "dock": 1}, whole="dock", kept=["ferry", "dock", "ferry"]
+    "2 of 3 confident views say ferry; the source view looked more like dock (41%).": outcome(
+        "ferry", {"ferry": 2, "dock": 1}, source="dock", kept=["ferry", "dock", "ferry"]
     ),
-    "The most confident of two views says cat, and so does the whole photo.": outcome(
-        "cat", {"cat": 1}, whole="cat", kept=["cat"]
+    "The most confident of two views says cat, and so does the source view.": outcome(
+        "cat", {"cat": 1}, source="cat", kept=["cat"]
     ),
-    "Together, 2 confident views say cat, and so does the whole photo.": outcome(
-        "cat", {"cat": 1, "dog": 1}, whole="cat", kept=["cat", "dog"], votes=None
+    "Together, 2 confident views say cat, and so does the source view.": outcome(
+        "cat", {"cat": 1, "dog": 1}, source="cat", kept=["cat", "dog"], votes=None
     ),
-    "The whole photo settled it: cat.": outcome(
-        "cat", {"cat": 1}, whole="cat", kept=["cat"], trace={"views": [view("cat")]}
+    "The source view settled it: cat.": outcome(
+        "cat", {"cat": 1}, source="cat", kept=["cat"], trace={"views": [view("cat")]}
     ),
     "No answer: the best guess, leopard, is only 38% likely.": outcome(
-        None, {"leopard": 1}, whole="cat", kept=["leopard"], likely=0.38
+        None, {"leopard": 1}, source="cat", kept=["leopard"], likely=0.38
     ),
     "None of your labels fits. Closest: boat, 12%.": outcome(
-        None, {"boat": 1}, whole="boat", kept=["boat"], likely=0.12, none_fits=True
+        None, {"boat": 1}, source="boat", kept=["boat"], likely=0.12, none_fits=True
     ),
 }
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from viewvote.studies.independence import effective_voters, error_correlation, overlaps, pair_counts, resampled
+from viewvote.studies.independence import effective_voters, error_correlation, overlaps, pair_counts
 
 BOXES = np.array([[0, 0, 2, 2], [0, 0, 2, 1], [1, 0, 3, 2], [5, 5, 6, 6]], dtype=float)
 
@@ -41,8 +41,3 @@ def test_correlated_voters_count_for_fewer():
     assert effective_voters(19, 0.0) == 19
     assert effective_voters(19, 1.0) == pytest.approx(1)
     assert effective_voters(3, 0.5) == pytest.approx(1.5)
-
-
-def test_resampling_draws_whole_images():
-    sums = resampled(np.array([[1.0], [10.0]]), rng=np.random.default_rng(0), resamples=50)
-    assert set(sums[:, 0].tolist()) == {2.0, 11.0, 20.0}

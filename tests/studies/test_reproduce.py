@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -9,10 +10,13 @@ from tests.conftest import PHOTOS
 from tests.encoders.test_catalog import CLIP, cache_repo
 from tests.runs.colour_runs import colour_folder
 from viewvote.cli.commands import app
+from viewvote.encoders.head_file import HeadFile
 from viewvote.errors import UnknownNameError, UsageError
 from viewvote.report.layouts import SHIPPED
+from viewvote.runs.read import Run
+from viewvote.runs.spec import RunSpec
 from viewvote.studies import STUDIES
-from viewvote.studies.reproduce import ITEMS, find_item, list_items, plan_item
+from viewvote.studies.reproduce import ITEMS, find_item, list_items, plan_item, runs_of
 from viewvote.studies.rivals import Means
 
 PAPER = PHOTOS.parent / "paper" / "zero-paper.tex.txt"
@@ -38,9 +42,9 @@ def test_the_list_has_what_is_present(tmp_path):
     found = reproduce("--out", tmp_path / "runs")
     assert found.exit_code == 0, found.output
     lines = found.output.splitlines()
-    assert len(lines) == len(ITEMS) + 2
+    assert len(lines) == len(ITEMS) + 3
     assert re.search(r"^nds +0/5 +4/13 +0 +no  Table 1", lines[1])
-    assert "TPT, CLIP-ViT-B-16" in lines[-1]
+    assert "TPT on CLIP-ViT-B-16" in lines[-1]
     assert "needs --teacher" in lines[-1]
     assert "MaPLe's released prompts" in lines[1]
 
@@ -85,3 +89,32 @@ def test_weights_in_the_hubs_cache_are_listed_with_the_id_that_loads_them(tmp_pa
     found = {one.name: one.weights for one in list_items([], root=tmp_path, cache_dir=tmp_path)}
     assert found["nds"] == found["nds-coop"] == "hf:openai/clip-vit-base-patch16"
     assert found["nds-laion"] is None
+
+
+def test_runs_that_did_not_record_what_a_study_reads_are_not_counted(tmp_path):
+    specs = {
+        "tpt": RunSpec("pets", method="tpt"),
+        "recorded": RunSpec("pets", method="tpt", settings={"record_marginal": True}),
+        "zero": RunSpec("pets"),
+        "detailed": RunSpec("pets", detail=True),
+    }
+    runs = [Run(tmp_path / name, spec, None, 1) for name, spec in specs.items()]
+
+    def counted(item):
+        return [run.path.name for run in runs_of(ITEMS[item], runs)]
+
+    assert counted("invariance") == ["recorded"]
+    assert counted("jury") == ["detailed"]
+    assert counted("ties") == ["zero", "detailed"]
+    assert runs_of(ITEMS["ties"], [Run(tmp_path, specs["zero"], None, 0)]) == []
+
+
+def test_a_tower_waits_for_vectors_of_its_own_text_side(tmp_path):
+    def weights(maker):
+        head = HeadFile(tmp_path / "h.npy", np.eye(3, dtype=np.float32), model=maker)
+        means = Means(("clip-b16",), text_head=head)
+        return list_items([], root=tmp_path, cache_dir=tmp_path, means=means)[0].weights
+
+    assert weights(None) == weights("open_clip:ViT-B-16/openai") == "clip-b16"
+    assert weights("clip-b16") is None
+    assert weights("open_clip:ViT-B-32/openai") is None

@@ -37,16 +37,16 @@ def test_who_has_everything_runs_every_row_as_the_paper_has_it(tmp_path):
 def test_each_row_says_what_it_lacks(monkeypatch):
     pytest.importorskip("torch")
     found = missing(Means(("pocket",)))
-    assert found["TPT, CLIP-ViT-B-16"].startswith("tuning needs a model in torch")
-    assert found["PromptAlign, MaPLe"] == "needs --model maple:FILE@MODEL"
-    assert found["Zero, CLIP-ViT-B-16 + CLIP-ViT-L-14"].startswith("needs --teacher")
-    assert "Zero, CLIP-ViT-B-16" not in found
+    assert found["TPT on CLIP-ViT-B-16"].startswith("tuning needs a model in torch")
+    assert found["PromptAlign on MaPLe"] == "needs --model maple:FILE@MODEL"
+    assert found["Zero on CLIP-ViT-B-16 + CLIP-ViT-L-14"].startswith("needs --teacher")
+    assert "Zero on CLIP-ViT-B-16" not in found
     with_teacher = missing(Means((B16,), L14))
-    assert with_teacher["RLCF t=3 prompt, CLIP-ViT-B-16 + CLIP-ViT-L-14"] == "needs --model coop:FILE@MODEL"
-    assert "RLCF t=3 image, CLIP-ViT-B-16 + CLIP-ViT-L-14" not in with_teacher
-    assert missing(Means((f"maple:m@{B16}",)))["PromptAlign, MaPLe"].startswith("needs --statistics")
+    assert with_teacher["RLCF t=3 prompt on CLIP-ViT-B-16 + CLIP-ViT-L-14"] == "needs --model coop:FILE@MODEL"
+    assert "RLCF t=3 image on CLIP-ViT-B-16 + CLIP-ViT-L-14" not in with_teacher
+    assert missing(Means((f"maple:m@{B16}",)))["PromptAlign on MaPLe"].startswith("needs --statistics")
     monkeypatch.setattr("viewvote.studies.rivals.find_spec", lambda _: None)
-    assert "needs torch" in missing(Means((B16,)))["TPT, CLIP-ViT-B-16"]
+    assert "needs torch" in missing(Means((B16,)))["TPT on CLIP-ViT-B-16"]
 
 
 def test_vectors_of_a_text_head_run_the_rows_of_their_texts_alone(tmp_path):
@@ -81,3 +81,24 @@ def test_rivals_with_a_teacher_and_with_tuning_are_run(tmp_path):
     assert {("zero", model, None), ("rlcf", model, "image")} <= found
     assert ("zero-shot", None, None) in found
     assert "left out: " in done.output
+
+
+def test_datasets_of_other_labels_than_the_vectors_are_left_out(tmp_path):
+    one, other = (colour_folder(tmp_path / name, each=1) for name in ("one", "other"))
+    (other / "red").rename(other / "purple")
+    labels = tmp_path / "labels.txt"
+    labels.write_text("\n".join(sorted(each.name for each in one.iterdir())))
+    head = tmp_path / "head.npy"
+    exported = ["text-head", "export", "toy", "--labels-file", labels, "--out", head]
+    assert CliRunner().invoke(app, list(map(str, exported))).exit_code == 0
+
+    def reproduce(*folders):
+        named = [each for folder in folders for each in ("--dataset", folder)]
+        asked = ["reproduce", "ties", *named, "--model", "toy", "--text-head", head, "--views", 8]
+        return CliRunner().invoke(app, [*map(str, asked), "--out", str(tmp_path / "runs"), "--quiet"])
+
+    done = reproduce(one, other)
+    assert done.exit_code == 0, done.output
+    assert f"left out: {other}: the vectors of {head} are of other labels" in done.output
+    assert len(load_runs([tmp_path / "runs"])) == 1
+    assert reproduce(other).exit_code == 2

@@ -5,10 +5,12 @@ import json
 import numpy as np
 import pytest
 
+from tests.records.record_files import write_records
 from tests.studies.study_runs import CLASSES, KEEP, softmax, study_run
 from viewvote.context.rule import estimate
 from viewvote.errors import UnknownNameError, UsageError
-from viewvote.studies import STUDIES
+from viewvote.records.record import failed_record
+from viewvote.studies import STUDIES, checked_options
 from viewvote.studies.base import Options
 from viewvote.studies.mixes import draw_folders
 from viewvote.studies.text import FORMATS
@@ -72,6 +74,63 @@ def test_the_jury_averages_source_views_over_classes(made):
     assert row["marginal"] == pytest.approx(np.mean(marginal))
     assert (row["classes"], row["n"]) == (CLASSES, 40)
     assert row["bounded"] == np.mean(np.array(marginal) <= np.array(expected))
+
+
+def test_the_jury_by_class_has_each_class_with_its_images(made):
+    run, logits, targets, _ = made
+    p = softmax(logits[:, 0])
+    rows = STUDIES.get("jury")([run], Options(by="class")).rows
+    assert [row["class"] for row in rows] == [f"class {c}" for c in range(CLASSES)]
+    for c, row in enumerate(rows):
+        answer = p[targets == c].mean(0).argmax()
+        assert row["expected"] == pytest.approx((p[targets == c].argmax(-1) != c).mean())
+        assert (row["answer"], row["marginal"], row["n"]) == (f"class {answer}", answer != c, 10)
+    with pytest.raises(UnknownNameError, match="class"):
+        STUDIES.get("jury")([run], Options(by="entropy"))
+
+
+def test_gains_and_gaps_have_intervals_of_pairs_over_images(made):
+    run, logits, targets, _ = made
+    p = softmax(logits)
+    source = p[:, 0].argmax(-1) == targets
+    right = np.take_along_axis(p, most_confident(logits, 0.3)[:, :, None], axis=1).argmax(-1) == targets[:, None]
+    gap = source - right.mean(1)
+    row = row_of("error-gap", run, keep=0.3)
+    half = 1.96 * gap.std(ddof=1) / 40**0.5
+    assert (row["gap_low"], row["gap_high"]) == pytest.approx((gap.mean() - half, gap.mean() + half), abs=1e-4)
+    changed = row_of("failure", run, keep=0.3)
+    assert (changed["change_low"], changed["change_high"]) == pytest.approx((-row["gap_high"], -row["gap_low"]))
+    assert row["improvement_low"] <= row["improvement"] <= row["improvement_high"]
+
+
+def other_method(folder, method, **spec):
+    """The run that a pass of several methods makes beside zero's: the same views under another name."""
+    return study_run(folder, method=method, **spec)[0]
+
+
+@pytest.mark.parametrize("name", [name for name in OFFLINE if name != "invariance"])
+def test_a_folder_of_several_methods_counts_each_dataset_once(tmp_path, made, name):
+    runs = [other_method(tmp_path / method, method) for method in ("marginal", "mta")]
+    finding = STUDIES.get(name)([runs[0], made[0], runs[1]], Options())
+    assert {row["method"].split()[0] for row in finding.rows} == {"zero"}
+    alone = STUDIES.get(name)([runs[0]], Options())
+    assert {row["method"].split()[0] for row in alone.rows} == {"marginal"}
+    assert len(alone.rows) == len(finding.rows)
+
+
+def test_runs_that_did_not_record_p_bar_are_left_out_where_one_did(tmp_path):
+    tuned = other_method(tmp_path / "tpt", "tpt", settings={"record_marginal": True})
+    plain = other_method(tmp_path / "other", "tpt")
+    (row,) = STUDIES.get("invariance")([plain, tuned], Options()).rows
+    assert "record_marginal" in row["method"]
+
+
+def test_a_study_says_which_options_it_takes():
+    assert checked_options("overconfidence", {"keep": 0.2, "bins": 10}) == Options(keep=0.2, bins=10)
+    with pytest.raises(UsageError, match=r"jury does not take --bins; it takes --by\."):
+        checked_options("jury", {"bins": 10})
+    with pytest.raises(UsageError, match="it takes none"):
+        checked_options("ties", {"by": "class"})
 
 
 def test_risks_are_those_of_the_whole_distributions(made):
@@ -173,8 +232,15 @@ def test_records_without_all_views_are_refused(tmp_path, name):
     run, *_ = study_run(tmp_path / "a", images=2)
     text = run.records.read_text().replace('"views_used":10', '"views_used":8', 1)
     run.records.write_text(text)
-    with pytest.raises(UsageError, match="do not hold the same views"):
+    with pytest.raises(UsageError, match=f"records of {run.path} do not hold the same views"):
         STUDIES.get(name)([run], Options())
+
+
+def test_records_of_images_that_none_could_be_used_are_refused(tmp_path):
+    run, *_ = study_run(tmp_path / "a", images=1)
+    write_records(run.records, [failed_record(ValueError("no image"), key="0", target=0)])
+    with pytest.raises(UsageError, match="no image that could be used"):
+        STUDIES.get("overconfidence")([run], Options())
 
 
 @pytest.mark.parametrize("name", ["jury", "risk", "independence", "invariance"])
@@ -192,6 +258,9 @@ def test_records_without_details_are_refused_with_the_command(tmp_path, name):
     ("name", "value", "low", "high"),
     [
         ("overconfidence", "kept_accuracy", "kept_low", "kept_high"),
+        ("overconfidence", "kept_ece", "kept_ece_low", "kept_ece_high"),
+        ("error-gap", "gap", "gap_low", "gap_high"),
+        ("error-gap", "improvement", "improvement_low", "improvement_high"),
         ("error-gap", "zero", "zero_low", "zero_high"),
         ("failure", "augmented", "augmented_low", "augmented_high"),
         ("ties", "top1", "low", "high"),

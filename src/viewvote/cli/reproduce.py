@@ -83,8 +83,8 @@ def reproduce(
         complain(f"left out: {in_words(planned.missing)}.")
     if missing := [name for name in wanted.datasets if not dataset and name not in present]:
         complain(f"not present, so left out: {', '.join(missing)}.")
-    done = _run(planned.specs, out=out, quiet=quiet)
-    _print_item(item, [out / spec for spec in _folders(done)], plot)
+    done = _run(planned.specs, out=out, quiet=quiet, head=head)
+    _print_item(item, [out / spec for spec in _folders(done)], plot, images=limit if item == "cost" else None)
 
 
 def _print_list(listed: Any) -> None:
@@ -97,13 +97,17 @@ def _print_list(listed: Any) -> None:
         weights = "no" if one.weights is None else "yes"
         can = f"{one.rows[0]}/{one.rows[1]}"
         typer.echo(f"{one.name:24}{data:>8}{can:>8}{one.runs:>6}{weights:>9}  {one.item.title}; {one.needs}")
+    typer.echo(
+        "data: datasets that are here. rows: rows, or runs of a study, that these models allow. runs: that are there. "
+        "weights: no where the published numbers wait for those named last."
+    )
     if missing := in_words(row for one in rows for row in one.missing):
         typer.echo(f"rows that this lacks something for: {missing}")
     for model in dict.fromkeys(one.weights for one in rows if one.weights):
         typer.echo(f"weights that are here: --model {model}")
 
 
-def _run(specs: Any, *, out: Path, quiet: bool) -> list[Any]:
+def _run(specs: Any, *, out: Path, quiet: bool, head: Any = None) -> list[Any]:
     """Compute what is missing of the runs; returns those that are there. A rival that a model does not allow is named.
 
     Whether a model can be tuned in a method's way is known only when it is loaded.
@@ -118,7 +122,7 @@ def _run(specs: Any, *, out: Path, quiet: bool) -> list[Any]:
     from .progress import watching
 
     datasets, done = open_datasets(specs), []
-    for together in shared_passes(specs):
+    for together in shared_passes(_fitting(specs, datasets, head)):
         opened = datasets[together[0].dataset]
         try:
             with watching(quiet=quiet) as watch, redirect_stdout(sys.stderr):
@@ -133,6 +137,19 @@ def _run(specs: Any, *, out: Path, quiet: bool) -> list[Any]:
     return done
 
 
+def _fitting(specs: Any, datasets: Any, head: Any) -> list[Any]:
+    """The specs of datasets whose labels the vectors are of; the others are named."""
+    from ..errors import UsageError
+
+    others = [name for name in datasets if head is not None and not head.is_of(datasets[name].class_names)]
+    for name in others:
+        complain(f"left out: {name}: the vectors of {head.path} are of other labels.")
+    found = [spec for spec in specs if spec.dataset not in others]
+    if not found:
+        raise UsageError("there is nothing to run; name a dataset that the vectors are of with --dataset.")
+    return found
+
+
 def _folders(specs: Any) -> list[str]:
     from ..runs.job import open_job
 
@@ -140,8 +157,10 @@ def _folders(specs: Any) -> list[str]:
     return [job.spec.folder_name(job.dataset.name) for job in jobs]
 
 
-def _print_item(name: str, folders: list[Path], plot: Path | None) -> None:
-    """The item from its runs: a table with the published rows, or a study."""
+def _print_item(name: str, folders: list[Path], plot: Path | None, *, images: int | None) -> None:
+    """The item from its runs: a table with the published rows, or a study; of `images` images where it measures."""
+    from dataclasses import replace
+
     from ..report.formats.render import render
     from ..report.layouts import find_layout
     from ..report.table import build_table
@@ -157,7 +176,8 @@ def _print_item(name: str, folders: list[Path], plot: Path | None) -> None:
         layout = find_layout(item.layout if item.layout and known else "free")
         typer.echo(render(build_table(runs, layout=layout), "markdown"), nl=False)
         return
-    finding = STUDIES.get(item.study)(runs, Options(**item.options))
+    options = Options(**item.options)
+    finding = STUDIES.get(item.study)(runs, options if images is None else replace(options, images=images))
     if plot is not None and finding.draw is not None:
         from ..pictures.plots import save_plot
 

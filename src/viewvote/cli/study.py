@@ -55,18 +55,32 @@ def study(
     plot: Annotated[Path | None, typer.Option(help="Draw to this PNG, SVG or PDF.")] = None,
     dark: Annotated[bool, typer.Option("--dark", help="Draw the plot for a dark page.")] = False,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of standard output.")] = None,
-    keep: Annotated[float, typer.Option(help="Share of views in the augmented dataset (the paper's is TPT's).")] = 0.1,
-    bins: Annotated[int | None, typer.Option(min=1, help="Bins of confidence, entropy or overlap.")] = None,
-    by: Annotated[str | None, typer.Option(help="invariance: entropy, for bins of it.")] = None,
-    images: Annotated[int, typer.Option(min=1, help="failure: images shown; cost: images measured.")] = 3,
+    keep: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE", help="Share of views in the augmented dataset.", show_default="0.1, the paper's and TPT's"
+        ),
+    ] = None,
+    bins: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, max=100, help="Bins of confidence, entropy or overlap.", show_default="the paper's"
+        ),
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(metavar="entropy|class", help="A finer table: invariance by entropy, jury by class.")
+    ] = None,
+    images: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="failure: images shown; cost: images measured.", show_default="3"),
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
 ) -> None:
     """The paper's analyses from runs."""
     from ..outputs import check_output
     from ..registry import unknown_name
     from ..runs.read import load_runs
-    from ..studies import STUDIES
-    from ..studies.base import Options
+    from ..studies import STUDIES, checked_options
     from ..studies.text import FORMATS as TEXTS
     from .report import put_text
 
@@ -76,7 +90,10 @@ def study(
     for path in (plot, output):
         if path is not None:
             check_output(path, overwrite=overwrite)
-    finding = STUDIES.get(name)(load_runs(runs), Options(keep=keep, bins=bins, by=by, images=images))
+    asked = {"keep": keep, "bins": bins, "by": by, "images": images}
+    find = STUDIES.get(name)  # a wrong name is the first thing to be told
+    options = checked_options(name, {key: value for key, value in asked.items() if value is not None})
+    finding = find(load_runs(runs), options)
     if plot is not None and finding.draw is not None:
         from ..pictures.plots import save_plot
 

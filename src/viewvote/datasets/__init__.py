@@ -3,7 +3,7 @@
 from .base import Dataset, ImageFiles, Item
 from .cards import load_cards, register_dataset, use_cards
 from .catalog import CATALOG, SUITES, Card, add_cards, suite
-from .open import open_dataset
+from .open import open_dataset, read_class_names
 
 __all__ = [
     "CATALOG",
@@ -15,6 +15,7 @@ __all__ = [
     "add_cards",
     "load_cards",
     "open_dataset",
+    "read_class_names",
     "register_dataset",
     "suite",
     "use_cards",

@@ -62,6 +62,12 @@ def open_dataset(name: str | Path, *, root: Path | None = None, classes: str | P
     raise unknown_name("dataset", text, [*CATALOG, "a folder", "a .csv or .jsonl file", "hf:NAME"])
 
 
+def read_class_names(classes: str | Path) -> tuple[str, ...]:
+    """The names of a catalog's dataset, or of a file with one a line, in the order of their labels."""
+    found = _given(classes)
+    return found.classes.names if found and found.classes else ()
+
+
 def _given(classes: str | Path | None) -> Meaning | None:
     """The classes that were asked for by a catalog name or a file of names."""
     if classes is None:

@@ -46,6 +46,10 @@ class HeadFile:
     model: str | None = None
     scale: float | None = None
 
+    def is_of(self, labels: Sequence[str]) -> bool:
+        """Whether the rows can be of these labels: as many, and the same names where they are written."""
+        return len(self.features) == len(labels) and self.labels in (None, tuple(labels))
+
     @property
     def fingerprint(self) -> str:
         """12 hex digits of what decides the answers."""

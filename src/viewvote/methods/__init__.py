@@ -56,9 +56,15 @@ def _check_class(name: str, cls: object) -> None:
 METHODS: Registry[type[Method]] = Registry(
     "method",
     {
-        "zero": MethodEntry("viewvote.methods.zero:Zero", "ZERO: the confident views vote (the default)", keep=0.3),
+        "zero": MethodEntry(
+            "viewvote.methods.zero:Zero",
+            "ZERO: the confident views vote; the paper's, and the default of eval",
+            keep=0.3,
+        ),
         "anchored": MethodEntry(
-            "viewvote.methods.anchored:Anchored", "ZERO's vote, in which the whole image has a say", keep=0.3
+            "viewvote.methods.anchored:Anchored",
+            "ZERO's vote, in which the source view has a say (the default)",
+            keep=0.3,
         ),
         "zero-shot": MethodEntry("viewvote.methods.baselines:ZeroShot", "the plain model on the source view"),
         "ensemble": MethodEntry("viewvote.methods.baselines:Ensemble", "zero-shot with the paper's seven templates"),

@@ -1,4 +1,4 @@
-"""The anchored vote: the confident views vote as in ZERO, and the source view, the whole image, has a say."""
+"""The anchored vote: the confident views vote as in ZERO, and the source view has a say."""
 
 from dataclasses import dataclass
 from math import isfinite
@@ -31,7 +31,7 @@ def weight_for(likeness: float) -> float:
 
 @dataclass(frozen=True)
 class Anchored(VotingMethod):
-    """ZERO in which the whole image has a say: a label's score is its share of votes + weight * p(label | source view).
+    """ZERO in which the source view has a say: a label's score is its share of votes + weight * p(label | source view).
 
     weight  how much the source view's probabilities count against the votes: 1 is as much as all kept views together;
             0 is ZERO, and the larger, the nearer to zero-shot. None takes it from how alike the label texts are to the

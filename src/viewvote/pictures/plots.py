@@ -9,6 +9,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..errors import MissingExtraError, UsageError
 from ..files import default_cache_dir
 from ..outputs import put_output
@@ -115,11 +117,11 @@ def draw_reliability(axis: Any, found: Any, *, title: str, colour: str = "C0") -
     for bar, n in zip(bars, count, strict=True):
         bar.set_alpha(0.3 + 0.7 * n / count.max())  # bins that hold little are faint
     axis.plot([0, 1], [0, 1], color=ink(), linewidth=1, linestyle="--")
-    axis.plot(found.confidence[held], accuracy, "o", color=ink(), markersize=3)
+    axis.plot(found.confidence[held], accuracy, "o", color=ink(), markersize=3, clip_on=False, zorder=3)
     axis.set(
         xlim=(0, 1),
         ylim=(0, 1),
-        xlabel=f"confidence ({found.count.sum()} in {len(found.count)} bins)",
+        xlabel=f"confidence ({found.count.sum():,} in {len(found.count)} bins)",
         ylabel="accuracy",
     )
     axis.set_title(title)
@@ -169,3 +171,33 @@ def _risk(axis: Any, sheet: Sheet) -> None:
 def legend_above(axis: Any) -> None:
     """Put the legend above the axis, where it hides nothing."""
     axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+
+
+def name_points(axis: Any, points: Sequence[tuple[float, float, str]]) -> None:
+    """Write a name beside each point (x, y, name), in the corner where it hides the fewest points and other names."""
+    width, height = axis.figure.get_size_inches()
+    scale = width / np.ptp(axis.get_xlim()), height / np.ptp(axis.get_ylim())  # inches, nearly
+    at = [(x * scale[0], y * scale[1]) for x, y, _ in points]
+    taken = [(x - 0.04, y - 0.04, x + 0.04, y + 0.04) for x, y in at]
+    for (x, y), point in zip(at, points, strict=True):
+        size = 0.06 * len(point[2]), 0.11
+        boxes = {
+            (h, v): (
+                x + 0.05 if h == "left" else x - 0.05 - size[0],
+                y + 0.05 if v == "bottom" else y - 0.05 - size[1],
+            )
+            for h in ("left", "right")
+            for v in ("bottom", "top")
+        }
+        ends = {key: (*low, low[0] + size[0], low[1] + size[1]) for key, low in boxes.items()}
+        best = min(ends, key=lambda key: sum(_overlap(ends[key], other) for other in taken))
+        taken.append(ends[best])
+        offset = (4 if best[0] == "left" else -4, 4 if best[1] == "bottom" else -4)
+        axis.annotate(
+            point[2], point[:2], xytext=offset, textcoords="offset points", ha=best[0], va=best[1], fontsize=7
+        )
+
+
+def _overlap(a: Sequence[float], b: Sequence[float]) -> float:
+    """The common area of two boxes, each left, bottom, right, top."""
+    return max(0.0, min(a[2], b[2]) - max(a[0], b[0])) * max(0.0, min(a[3], b[3]) - max(a[1], b[1]))

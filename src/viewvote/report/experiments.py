@@ -141,7 +141,7 @@ def experiment_of(spec: RunSpec) -> Experiment:
     return Experiment(
         model=model,
         initialisation=initialisation,
-        teacher=None if spec.teacher is None else _weights(spec.teacher)[0],
+        teacher=None if spec.teacher is None else weights_of(spec.teacher)[0],
         method=method,
         constants=_constants(method, settings, initialisation),
         augment=spec.augment if several else None,
@@ -216,13 +216,13 @@ def _model_of(spec: RunSpec) -> tuple[str, str]:
     file of vectors has no name beside it, that they are the model's own is the user's word.
     """
     if spec.text_head is None:
-        return _weights(spec.model)
-    maker = None if spec.text_head_model is None else _weights(spec.text_head_model)[0]
-    own = TOWERS.get(spec.model, _weights(spec.model)[0])
+        return weights_of(spec.model)
+    maker = None if spec.text_head_model is None else weights_of(spec.text_head_model)[0]
+    own = TOWERS.get(spec.model, weights_of(spec.model)[0])
     return (own, "words") if maker in (None, own) else (f"{spec.model} with the texts of {maker}", "words")
 
 
-def _weights(model: str) -> tuple[str, str]:
+def weights_of(model: str) -> tuple[str, str]:
     """The paper's name of a model, and what its prompts start from."""
     scheme, _, rest = model.partition(":")
     base, initialisation = (rest.partition("@")[2], scheme) if scheme in LEARNED else (model, "words")

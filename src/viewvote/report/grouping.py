@@ -18,12 +18,27 @@ class Groups:
 def group_runs(runs: Sequence[Run]) -> Groups:
     """The runs by settings and dataset; of a cell's runs only those over the most samples are shown."""
     rows: dict[str, dict[str, list[Run]]] = {}
+    heads = _text_heads(runs)
     for run in runs:
-        settings = repr(sorted((run.settings | {"model": shared_model(run)}).items(), key=str))
+        settings = _row_of(run)
+        if len(heads[settings, run.dataset]) > 1:
+            settings += str(run.spec.text_head_fingerprint)
         rows.setdefault(settings, {}).setdefault(run.dataset, []).append(run)
     shown = tuple({name: _largest(cell) for name, cell in row.items()} for row in rows.values())
     chosen = {(run.path, run.title) for row in shown for cell in row.values() for run in cell}
     return Groups(shown, tuple(run for run in runs if (run.path, run.title) not in chosen))
+
+
+def _row_of(run: Run) -> str:
+    return repr(sorted((run.settings | {"model": shared_model(run)}).items(), key=str))
+
+
+def _text_heads(runs: Sequence[Run]) -> Mapping[tuple[str, str], set[str | None]]:
+    """The text heads by row and dataset. Each dataset of a row has its own; where one has several, they are rows."""
+    found: dict[tuple[str, str], set[str | None]] = {}
+    for run in runs:
+        found.setdefault((_row_of(run), run.dataset), set()).add(run.spec.text_head_fingerprint)
+    return found
 
 
 def shared_model(run: Run) -> str:

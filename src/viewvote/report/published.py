@@ -81,11 +81,12 @@ def verdict(values: Sequence[float], found: Match | None, *, dataset: str, full:
         return ""
     if found.differences and not found.int8_tower:
         return "another experiment"
+    tower = "int8 tower" if found.int8_tower else ""
     if not full:
-        return "subset"
+        return f"{tower}, subset".lstrip(", ")
     difference = float(np.mean(values)) - published
     seeded = found.row.method not in ("zero-shot", "ensemble")
     allowed = tolerance(values, published_std=found.row.std.get(dataset), seeded=seeded)
-    if found.int8_tower:
-        return f"int8 tower: differs by {difference:+.2f}"
+    if tower:
+        return f"{tower}: differs by {difference:+.2f}"
     return "reproduced" if abs(difference) <= allowed + 1e-9 else f"differs by {difference:+.2f}"

@@ -8,6 +8,7 @@ from typing import Any
 from ..datasets.readers.hf import PREFIX
 from ..datasets.readers.tables import SUFFIXES
 from ..errors import RecordError, UsageError
+from ..labels.templates import resolve_templates
 from ..methods import method_entry
 from ..records.columns import Columns
 from .folder import RunFolder
@@ -16,7 +17,18 @@ from .spec import RunSpec
 from .summary import Summary
 
 # What a run may differ in and still be in the same row of a table; an older version wrote batch_views.
-_NOT_SETTINGS = ("dataset", "root", "seed", "classes", "limit", "fingerprint", "device", "batch_views", "detail")
+_NOT_SETTINGS = (
+    "dataset",
+    "root",
+    "seed",
+    "classes",
+    "limit",
+    "fingerprint",
+    "device",
+    "batch_views",
+    "detail",
+    "text_head_fingerprint",
+)
 _DEFAULTS = {each.name: each.default for each in fields(RunSpec)} | {"templates": "photo"}
 FULL_SPLIT = "full split"
 
@@ -101,6 +113,10 @@ class Run:
         left_out = _NOT_SETTINGS if method.streams else (*_NOT_SETTINGS, "order")
         defaults = {**_DEFAULTS, "keep": method.keep, "order": "shuffled"}
         given = {**self.spec.to_values(), **self.other}
+        if self.spec.text_head is not None:
+            given["text_head"] = "given"  # a file for each dataset's labels
+        if given.get("templates") == [*resolve_templates("photo")]:  # as vectors that name their texts have it
+            given["templates"] = "photo"
         return {
             name: value
             for name, value in given.items()

@@ -1,9 +1,11 @@
 """One file per table or figure of the paper that explains ZERO: pure maths over records, then a finding to print."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
+from ..errors import UsageError
 from ..registry import Entry, Registry
-from .base import Finding
+from .base import Finding, Options
 
 STUDIES: Registry[Callable[..., Finding]] = Registry(
     "study",
@@ -24,4 +26,26 @@ STUDIES: Registry[Callable[..., Finding]] = Registry(
     },
 )
 
-__all__ = ["STUDIES", "Finding"]
+TAKES: Mapping[str, tuple[str, ...]] = {
+    "jury": ("by",),
+    "overconfidence": ("keep", "bins"),
+    "invariance": ("by", "bins"),
+    "failure": ("keep", "bins", "images"),
+    "error-gap": ("keep",),
+    "independence": ("bins",),
+    "cost": ("images",),
+}
+"""Which options each study takes; the others take none."""
+
+
+def checked_options(name: str, given: Mapping[str, Any]) -> Options:
+    """The options of a study; UsageError where one is given that it does not take."""
+    taken = TAKES.get(name, ())
+    for option in given:
+        if option not in taken:
+            others = f"it takes {', '.join(f'--{one}' for one in taken)}" if taken else "it takes none"
+            raise UsageError(f"the study {name} does not take --{option}; {others}.")
+    return Options(**given)
+
+
+__all__ = ["STUDIES", "Finding", "checked_options"]

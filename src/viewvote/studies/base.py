@@ -18,7 +18,7 @@ class Options:
 
     keep     the share of views in the augmented dataset; the paper's is TPT's 0.1
     bins     of confidence, overlap or entropy; None is the study's own
-    by       "entropy": a finer table where the study has one
+    by       "entropy", "class": a finer table where the study has one
     images   how many images to show or to measure
     seed     of resampled intervals
     """
@@ -66,6 +66,17 @@ class Group:
         """Dataset, model, method and split, for a row."""
         first = self.runs[0]
         return {"dataset": first.dataset, "model": first.model, "method": first.title, "split": first.split}
+
+
+def of_views(runs: Sequence[Run], *, detail: bool = False) -> list[Run]:
+    """The runs whose views a study reads: with detail where some have it, of zero where a dataset and model have one.
+
+    The other methods of a pass look at the same views and would repeat its rows.
+    """
+    begun = [run for run in runs if run.n]
+    found = [run for run in begun if run.spec.detail or not detail] or begun
+    voted = {(run.dataset, run.model) for run in found if run.method == "zero"}
+    return [run for run in found if run.method == "zero" or (run.dataset, run.model) not in voted]
 
 
 def groups(runs: Sequence[Run]) -> list[Group]:

@@ -12,7 +12,7 @@ from ..metrics.means import mean_of, pooled_means
 from ..pictures.plots import bars_side_by_side, faint
 from ..records.detail import read_details
 from ..runs.read import Run
-from .base import COUNTS, NAMES, Column, Finding, Group, Options, groups
+from .base import COUNTS, NAMES, Column, Finding, Group, Options, groups, of_views
 from .mixes import draw_folders
 
 FOLDERS = 10
@@ -24,7 +24,7 @@ LEAST = float(np.finfo(np.float32).tiny)
 COLUMNS = (
     *NAMES,
     Column("folder", "folder"),
-    Column("photos", "photos", "number"),
+    Column("photos", "photos", "count"),
     Column("folders", "folders", "count"),
     Column("plain", "zero-shot", "percent"),
     Column("gain", "with context", "points", "gain_low", "gain_high"),
@@ -47,7 +47,7 @@ class Outcome:
 
 def study(runs: Sequence[Run], options: Options) -> Finding:
     """Zero-shot with the folder's own photos as context, from recorded source views."""
-    rows = tuple(row for group in groups(runs) for row in _rows(group, options.seed))
+    rows = tuple(row for group in groups(of_views(runs, detail=True)) for row in _rows(group, options.seed))
     return Finding(
         name="context",
         title="Zero-shot with other photos as context",
@@ -61,7 +61,7 @@ def study(runs: Sequence[Run], options: Options) -> Finding:
             "The run's other images decide: these rows are not to be averaged with those of single images.",
         ),
         draw=lambda figure: _draw(figure, rows),
-        size=(6.6, 3.2),
+        size=(6.6, 3.0 * len(_panels(rows))),
     )
 
 
@@ -95,7 +95,7 @@ def _rows(group: Group, seed: int) -> list[dict[str, Any]]:
             {
                 **group.names,
                 "folder": name,
-                "photos": float(np.mean([len(found.plain) for found in every])),
+                "photos": round(np.mean([len(found.plain) for found in every])),
                 "folders": len(by_seed[0]),
                 "plain": float(np.concatenate([found.plain for found in every]).mean()),
                 "gain": gains.value,
@@ -118,9 +118,18 @@ def _source_logits(run: Run) -> tuple[Float32, Int64]:
 
 
 def _draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-    """The gain of the rule and of the plain mean for each folder of the first dataset."""
-    shown = [row for row in rows if row["dataset"] == rows[0]["dataset"] and row["model"] == rows[0]["model"]]
-    axis = figure.subplots()
+    """The gain of the rule and of the plain mean for each folder, a panel per dataset and model."""
+    names = _panels(rows)
+    for axis, (dataset, model) in zip(figure.subplots(len(names), 1, squeeze=False).flat, names, strict=True):
+        _panel(axis, [row for row in rows if (row["dataset"], row["model"]) == (dataset, model)])
+        axis.set_title(f"{dataset}, {model}", loc="left")
+
+
+def _panels(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    return list(dict.fromkeys((row["dataset"], row["model"]) for row in rows))
+
+
+def _panel(axis: Any, shown: Sequence[Mapping[str, Any]]) -> None:
     bars_side_by_side(
         axis,
         [row["folder"] for row in shown],
@@ -133,4 +142,3 @@ def _draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     )
     axis.axhline(0, color=faint(), linewidth=0.6)
     axis.set_ylabel("points over zero-shot")
-    axis.set_title(f"{rows[0]['dataset']}, {rows[0]['model']}")

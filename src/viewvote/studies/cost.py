@@ -108,7 +108,7 @@ def _row(run: Run, one: Timed, fastest: float) -> dict[str, Any]:
 
 
 def _ends(name: str, mean: Mean) -> dict[str, float]:
-    return {name: mean.value, f"{name}_low": mean.low, f"{name}_high": mean.high}
+    return {name: mean.value, f"{name}_low": max(0.0, mean.low), f"{name}_high": mean.high}
 
 
 def measure(specs: Sequence[RunSpec], *, images: int) -> list[Timed]:
@@ -192,12 +192,16 @@ def device_mb(torch: Any) -> float | None:
 
 
 def _draw(figure: Any, rows: Sequence[dict[str, Any]]) -> None:
-    """Bars of seconds and of memory."""
-    names = [row["method"] for row in rows]
+    """Bars of seconds, with intervals, and of memory; the model is named where it is not the same in all."""
+    several = len({row["model"] for row in rows}) > 1
+    names = [f"{row['method']}\n{row['model']}" if several else row["method"] for row in rows]
     for axis, key, label in zip(
         figure.subplots(1, 2), ("forward", "memory_mb"), ("seconds per image", "peak memory [MB]"), strict=True
     ):
-        axis.barh(range(len(rows)), [row[key] or 0 for row in rows], color="C0")
+        values = [row[key] or 0 for row in rows]
+        ends = [[abs(row[f"forward_{end}"] - row["forward"]) for row in rows] for end in ("low", "high")]
+        spread = {"xerr": ends, "error_kw": {"linewidth": 0.8}} if key == "forward" else {}
+        axis.barh(range(len(rows)), values, color="C0", **spread)
         axis.set_yticks(range(len(rows)), names if key == "forward" else [""] * len(rows))
         axis.invert_yaxis()
         axis.set_xlabel(label)

@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..metrics.accuracy import over_seeds, pooled
-from ..metrics.means import pooled_means
+from ..metrics.means import Mean, mean_of, pooled_means
 from ..metrics.rescore import Setting, rescore
-from ..pictures.plots import faint, legend_above
+from ..pictures.plots import faint, legend_above, name_points
 from ..rates import Rate, Z, rate_of
 from ..report.rescored import recorded_views
 from ..runs.read import Run
 from .augmented import augmented_run
-from .base import COUNTS, NAMES, Column, Finding, Group, Options, groups
+from .base import COUNTS, NAMES, Column, Finding, Group, Options, groups, of_views
 
 Float64 = NDArray[np.float64]
 PUBLISHED = -0.95
@@ -51,28 +51,28 @@ COLUMNS = (
     Column("source", "zero-shot", "percent", "source_low", "source_high"),
     Column("augmented", "augmented", "percent", "augmented_low", "augmented_high", "augmented_std"),
     Column("zero", "ZERO", "percent", "zero_low", "zero_high", "zero_std"),
-    Column("gap", "gap", "points", std="gap_std"),
-    Column("improvement", "improvement", "points", std="improvement_std"),
+    Column("gap", "gap", "points", "gap_low", "gap_high", "gap_std"),
+    Column("improvement", "improvement", "points", "improvement_low", "improvement_high", "improvement_std"),
     *COUNTS,
 )
 
 
 def study(runs: Sequence[Run], options: Options) -> Finding:
     """Gap and improvement of each dataset, and Spearman's coefficient over the datasets of each model."""
-    rows = tuple(_row(group, options.keep) for group in groups(runs))
+    rows = tuple(_row(group, options.keep) for group in groups(of_views(runs)))
     notes = [
-        f"In %; the augmented dataset and ZERO keep {options.keep:.0%} of the views. Gap: zero-shot minus augmented; "
-        "improvement: ZERO minus zero-shot, in points."
+        f"In % with 95% intervals; the augmented dataset and ZERO keep {options.keep:.0%} of the views. Gap: zero-shot "
+        "minus augmented; improvement: ZERO minus zero-shot, in points, both in pairs over the same images."
     ]
-    for model in dict.fromkeys(row["model"] for row in rows):
-        of_model = [row for row in rows if row["model"] == model]
+    for model, method in dict.fromkeys((row["model"], row["method"]) for row in rows):
+        of_model = [row for row in rows if (row["model"], row["method"]) == (model, method)]
         found = spearman([row["gap"] for row in of_model], [row["improvement"] for row in of_model])
         low, high = spearman_interval(found, len(of_model))
         value = "not defined" if np.isnan(found) else f"{found:+.2f}"
-        ends = "" if np.isnan(low) else f" [{low:+.2f}, {high:+.2f}]"
+        ends = "" if np.isnan(low) else f" [{low:+.2f}, {high:+.2f}] (95%, Fisher's z)"
         notes.append(
-            f"{model}: Spearman's coefficient over {len(of_model)} datasets is {value}{ends} (95%, Fisher's z). The "
-            f"paper's text has {PUBLISHED} over nine; its printed table gives {FROM_TABLE:.2f}."
+            f"{model}, {method}: Spearman's coefficient over {_datasets(len(of_model))} is {value}{ends}. The paper's "
+            f"text has {PUBLISHED} over nine; its printed table gives {FROM_TABLE:.2f}."
         )
     return Finding(
         name="error-gap",
@@ -85,12 +85,17 @@ def study(runs: Sequence[Run], options: Options) -> Finding:
     )
 
 
+def _datasets(n: int) -> str:
+    return f"{n} dataset" if n == 1 else f"{n} datasets"
+
+
 def _row(group: Group, keep: float) -> dict[str, Any]:
     seeds = [augmented_run(run, keep=keep, bins=1) for run in group.runs]
-    votes = [zero_rate(run, keep) for run in group.runs]
+    votes, gains = zip(*(zero_vote(run, keep) for run in group.runs), strict=True)
     source = seeds[0].source
     kept, zero = over_seeds([one.kept.value for one in seeds]), over_seeds([rate.value for rate in votes])
     spread, vote = pooled_means([one.kept for one in seeds]), pooled(votes)
+    gap, gain = pooled_means([one.gap for one in seeds]), pooled_means(gains)
     return {
         **group.names,
         "keep": keep,
@@ -105,32 +110,41 @@ def _row(group: Group, keep: float) -> dict[str, Any]:
         "zero_low": vote.low,
         "zero_high": vote.high,
         "zero_std": zero.std,
-        "gap": source.value - kept.mean,
+        "gap": gap.value,
+        "gap_low": gap.low,
+        "gap_high": gap.high,
         "gap_std": kept.std,
-        "improvement": zero.mean - source.value,
+        "improvement": gain.value,
+        "improvement_low": gain.low,
+        "improvement_high": gain.high,
         "improvement_std": zero.std,
         "n": source.n,
         "seeds": len(seeds),
     }
 
 
-def zero_rate(run: Run, keep: float) -> Rate:
-    """The accuracy of the vote of a share of a run's views."""
-    (answers,) = rescore(run.records, [Setting(recorded_views(run), keep)])
-    return rate_of(answers.correct, answers.usable)
+def zero_vote(run: Run, keep: float) -> tuple[Rate, Mean]:
+    """The accuracy of the vote of a share of a run's views, and what it gains over the source view, in pairs."""
+    plain, voted = rescore(run.records, [None, Setting(recorded_views(run), keep)])
+    gained = voted.correct.astype(float) - plain.correct
+    return rate_of(voted.correct, voted.usable), mean_of(gained[voted.usable])
 
 
 def _draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Improvement over gap, one point per dataset."""
+    """Improvement over gap, one point per dataset with its intervals."""
     axis = figure.subplots()
     for i, model in enumerate(dict.fromkeys(row["model"] for row in rows)):
         shown = [row for row in rows if row["model"] == model]
-        points = [(100 * row["gap"], 100 * row["improvement"], row["dataset"]) for row in shown]
-        axis.plot([p[0] for p in points], [p[1] for p in points], "o", color=f"C{i}", label=model)
-        for x, y, name in points:
-            axis.annotate(name, (x, y), textcoords="offset points", xytext=(4, 4), fontsize=7)
+        x, y = (np.array([100 * row[key] for row in shown]) for key in ("gap", "improvement"))
+        ends = [
+            np.abs([[100 * row[f"{key}_{end}"] - 100 * row[key] for row in shown] for end in ("low", "high")])
+            for key in ("gap", "improvement")
+        ]
+        colour = f"C{i}"
+        axis.errorbar(x, y, xerr=ends[0], yerr=ends[1], fmt="none", ecolor=colour, alpha=0.3, elinewidth=0.8)
+        axis.plot(x, y, "o", color=colour, markersize=4, label=model)
     axis.axhline(0, color=faint(), linewidth=0.6)
     axis.axvline(0, color=faint(), linewidth=0.6)
-    axis.margins(0.18)
     axis.set(xlabel="error gap [points]", ylabel="improvement by ZERO [points]")
+    name_points(axis, [(100 * row["gap"], 100 * row["improvement"], row["dataset"]) for row in rows])
     legend_above(axis)

@@ -17,8 +17,8 @@ from ..runs.job import dataset_of
 from ..runs.read import Run
 from ..views.sample import prepare
 from .augmented import Augmented, augmented_run, kept_views
-from .base import COUNTS, NAMES, Column, Finding, Group, Options, groups
-from .error_gap import zero_rate
+from .base import COUNTS, NAMES, Column, Finding, Group, Options, groups, of_views
+from .error_gap import zero_vote
 from .overconfidence import KEPT, SOURCE, bins_of
 
 SHOWN = 3
@@ -32,7 +32,7 @@ COLUMNS = (
     *NAMES,
     Column("source", "source accuracy", "percent", "source_low", "source_high"),
     Column("augmented", "augmented accuracy", "percent", "augmented_low", "augmented_high", "augmented_std"),
-    Column("change", "change", "points"),
+    Column("change", "change", "points", "change_low", "change_high"),
     Column("zero", "ZERO", "percent", "zero_low", "zero_high", "zero_std"),
     Column("source_ece", "source ECE", "number"),
     Column("kept_ece", "kept ECE", "number"),
@@ -52,7 +52,7 @@ class Shown:
 
 def study(runs: Sequence[Run], options: Options) -> Finding:
     """What augmentation does to accuracy and calibration, per dataset."""
-    found = groups(runs)
+    found = groups(of_views(runs))
     rows = tuple(_row(group, options) for group in found)
 
     def draw(figure: Any) -> None:
@@ -79,11 +79,12 @@ def study(runs: Sequence[Run], options: Options) -> Finding:
 
 def _row(group: Group, options: Options) -> dict[str, Any]:
     seeds = [augmented_run(run, keep=options.keep, bins=bins_of(group, options)) for run in group.runs]
-    votes = [zero_rate(run, options.keep) for run in group.runs]
+    votes = [zero_vote(run, options.keep)[0] for run in group.runs]
     source, kept = seeds[0].source, over_seeds([one.kept.value for one in seeds])
     zero = over_seeds([rate.value for rate in votes])
     published = PUBLISHED.get(group.names["dataset"])
     spread, vote = pooled_means([one.kept for one in seeds]), pooled(votes)
+    gap = pooled_means([one.gap for one in seeds])
     return {
         **group.names,
         "source": source.value,
@@ -93,7 +94,9 @@ def _row(group: Group, options: Options) -> dict[str, Any]:
         "augmented_low": spread.low,
         "augmented_high": spread.high,
         "augmented_std": kept.std,
-        "change": kept.mean - source.value,
+        "change": -gap.value,
+        "change_low": -gap.high,
+        "change_high": -gap.low,
         "zero": zero.mean,
         "zero_low": vote.low,
         "zero_high": vote.high,

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..pictures.plots import faint, legend_above
+from ..metrics.resample import RESAMPLES, resampled
+from ..pictures.plots import faint
 from ..records.detail import Detailed, read_details
 from ..runs.read import Run
-from .base import COUNTS, NAMES, Column, Finding, Group, Options, groups
+from .base import COUNTS, NAMES, Column, Finding, Group, Options, groups, of_views
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -80,14 +81,6 @@ def effective_voters(voters: int, correlation: float) -> float:
     return voters / (1 + (voters - 1) * max(correlation, 0.0))
 
 
-def resampled(counts: Float64, *, rng: np.random.Generator, resamples: int) -> Float64:
-    """Sums (resamples, ...) of per-image counts (images, ...) over images drawn again with replacement."""
-    n = len(counts)
-    weights = rng.multinomial(n, np.full(n, 1 / n), size=resamples).astype(np.float64)
-    return np.asarray(np.tensordot(weights, counts, axes=1))
-
-
-RESAMPLES = 1000
 OVERLAP_BINS = 10
 COLUMNS = (
     *NAMES,
@@ -104,7 +97,7 @@ def study(runs: Sequence[Run], options: Options) -> Finding:
     """Agreement and error correlation of pairs of views in bins of overlap, and over all pairs."""
     bins = options.bins or OVERLAP_BINS
     rows, notes = [], []
-    for group in groups(runs):
+    for group in groups(of_views(runs, detail=True)):
         found = _rows(group, bins, options.seed)
         rows += found
         rho, kept = found[-1]["correlation"], found[-1]["kept"]
@@ -133,7 +126,7 @@ def _rows(group: Group, bins: int, seed: int) -> list[dict[str, Any]]:
     counts = np.stack([_counts(one, bins) for one in samples])  # (images, 5, bins)
     counts = np.concatenate([counts, counts.sum(axis=2, keepdims=True)], axis=2)  # and all pairs
     total = counts.sum(axis=0)
-    draws = resampled(counts, rng=np.random.default_rng(seed), resamples=RESAMPLES)
+    draws = resampled(counts, rng=np.random.default_rng(seed))
     agreement, correlation = _measures(total)
     with np.errstate(invalid="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a bin may be empty in every draw
@@ -184,4 +177,5 @@ def _draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         axis.set(xlabel="overlap of two views (IoU)", xlim=(0, 1))
         axis.set_ylabel({"agreement": "share that agree", "correlation": "error correlation"}[what])
         axis.axhline(0, color=faint(), linewidth=0.6)
-        legend_above(axis)
+    handles, labels = axis.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=4)

@@ -76,7 +76,7 @@ def study(runs: Sequence[Run], options: Options) -> Finding:
     """The share of images whose argmax of p-bar tuning leaves alone; by="entropy": in bins of entropy before."""
     if options.by not in (None, "entropy"):
         raise unknown_name("--by", str(options.by), ["entropy"])
-    found = [(group, [_of_run(run) for run in group.runs]) for group in groups(runs)]
+    found = [(group, [_of_run(run) for run in group.runs]) for group in groups(_recorded(runs))]
     bins = options.bins or DECILES
     binned = tuple(row for group, seeds in found for row in _entropy_rows(group, seeds, bins))
     return Finding(
@@ -93,6 +93,11 @@ def study(runs: Sequence[Run], options: Options) -> Finding:
         draw=lambda figure: _draw(figure, binned, bins),
         size=(5.2, 3.2),
     )
+
+
+def _recorded(runs: Sequence[Run]) -> list[Run]:
+    """Those that recorded p-bar around tuning, where some did."""
+    return [run for run in runs if run.n and run.spec.settings.get("record_marginal")] or list(runs)
 
 
 def _of_run(run: Run) -> list[Step]:

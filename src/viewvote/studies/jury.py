@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 
 from ..metrics.means import Mean, mean_of, share_of
 from ..pictures.plots import bars_side_by_side, legend_above
+from ..rates import wilson_interval
 from ..records.detail import read_details
+from ..registry import unknown_name
+from ..report.classes import class_names
 from ..runs.read import Run
-from .base import COUNTS, NAMES, Column, Finding, Group, Options, groups
+from .base import COUNTS, NAMES, Column, Finding, Group, Options, groups, of_views
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -50,6 +53,7 @@ class ClassErrors:
     images: Int64
     expected: Float64
     marginal: Float64  # 0 or 1
+    answer: Int64  # of p-bar
 
     @property
     def majority(self) -> Float64:
@@ -76,6 +80,7 @@ def class_errors(probabilities: Iterable[NDArray[np.floating]], targets: Iterabl
         images=np.array([counts[c][0] for c in labels], dtype=np.int64),
         expected=np.array([counts[c][1] / counts[c][0] for c in labels]),
         marginal=np.array([float(sums[c].argmax() != c) for c in labels]),
+        answer=np.array([sums[c].argmax() for c in labels], dtype=np.int64),
     )
 
 
@@ -89,24 +94,36 @@ COLUMNS = (
     Column("classes", "classes", "count"),
     *COUNTS,
 )
+BY_CLASS = (
+    *NAMES,
+    Column("class", "class"),
+    Column("expected", "expected error", "percent", "expected_low", "expected_high"),
+    Column("marginal", "error of p-bar", "percent"),
+    Column("answer", "p-bar's answer"),
+    Column("majority", "majority formula", "percent"),
+    *COUNTS,
+)
 SHOWN = tuple(range(1, 66, 2))
 
 
 def study(runs: Sequence[Run], options: Options) -> Finding:
-    """The error of p-bar over each class's images against the model's error on them, averaged over classes."""
-    del options
-    found = [(group, _of_run(group.runs[0])) for group in groups(runs)]
+    """The error of p-bar over each class's images against the model's error on them; averaged, or by="class"."""
+    if options.by not in (None, "class"):
+        raise unknown_name("--by", str(options.by), ["class"])
+    found = [(group, _of_run(group.runs[0])) for group in groups(of_views(runs, detail=True))]
     rows = tuple({**group.names, **_row(errors)} for group, errors in found)
     several = [g.names["dataset"] for g, _ in found if len(g.runs) > 1]
     return Finding(
         name="jury",
         title="Error of p-bar over the images of a class against the expected error",
-        columns=COLUMNS,
-        rows=rows,
+        columns=BY_CLASS if options.by else COLUMNS,
+        rows=tuple(row for group, errors in found for row in _class_rows(group, errors)) if options.by else rows,
         notes=(
-            "Errors in %, each class counting the same, with 95% intervals over classes. p-bar is the mean of the "
-            "source views' probabilities over all images of one class (Sec. 2.3). The majority formula is the mean "
-            "over classes of eq:cumMajErr for as many independent images.",
+            "Errors in %, with Wilson's 95% interval over the class's images."
+            if options.by
+            else "Errors in %, each class counting the same, with 95% intervals over classes.",
+            "p-bar is the mean of the source views' probabilities over all images of one class (Sec. 2.3). The "
+            "majority formula is eq:cumMajErr for as many independent images, averaged over classes.",
             "A class with one image has p-bar and expected error alike: it takes several images per class.",
             *(
                 (f"The source view does not depend on the seed; one seed is shown of {', '.join(several)}.",)
@@ -137,6 +154,30 @@ def _row(errors: ClassErrors) -> dict[str, Any]:
         "majority": float(errors.majority.mean()),
         "bounded": float((errors.marginal <= errors.expected).mean()),
     }
+
+
+def _class_rows(group: Group, errors: ClassErrors) -> list[dict[str, Any]]:
+    names = class_names(group.runs[0])
+    rows = []
+    for i, (label, images, answer) in enumerate(
+        zip(errors.label.tolist(), errors.images.tolist(), errors.answer.tolist(), strict=True)
+    ):
+        low, high = wilson_interval(errors.expected[i] * images, images)
+        rows.append(
+            {
+                **group.names,
+                "class": names[label] if names else f"class {label}",
+                "answer": names[answer] if names else f"class {answer}",
+                "expected": float(errors.expected[i]),
+                "expected_low": low,
+                "expected_high": high,
+                "marginal": float(errors.marginal[i]),
+                "majority": float(errors.majority[i]),
+                "n": images,
+                "seeds": 1,
+            }
+        )
+    return rows
 
 
 def _ends(mean: Mean) -> list[tuple[str, float]]:

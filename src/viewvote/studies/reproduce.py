@@ -11,7 +11,7 @@ from ..encoders.catalog import downloaded
 from ..errors import UsageError
 from ..methods import method_entry
 from ..registry import unknown_name
-from ..report.experiments import B16, REPOSITORIES, TOWERS
+from ..report.experiments import B16, REPOSITORIES, TOWERS, weights_of
 from ..report.paper import paper_rows
 from ..report.presets import needs, with_preset
 from ..runs.plan import plan_runs
@@ -163,8 +163,9 @@ def _downloaded_weights(name: str, models: Sequence[str]) -> str | None:
 
 
 def _tower(name: str, means: Means) -> str | None:
-    """The one of the user's models that is the tower of those weights, where text vectors stand beside it."""
-    if means.text_head is None:
+    """The one of the user's models that is the tower of those weights, where its text vectors stand beside it."""
+    head = means.text_head
+    if head is None or (head.model is not None and weights_of(head.model)[0] != name):
         return None
     return next((model for model in means.models if TOWERS.get(model) == name), None)
 
@@ -172,13 +173,16 @@ def _tower(name: str, means: Means) -> str | None:
 def runs_of(item: Item, runs: Sequence[Run]) -> list[Run]:
     """Those of the runs that an item can be made from: its methods, with what it needs recorded."""
     rows = [row for row in paper_rows() if item.layout and f"tab:{row.table}" in item.labels]
-    wanted = {(row.method, False) for row in rows}
-    wanted |= {(str(ask["method"]), bool(ask.get("detail"))) for ask in (*item.asks, *item.taught)}
-    return [
-        run
-        for run in runs
-        if run.n and any(run.method == method and (run.spec.detail or not detail) for method, detail in wanted)
-    ]
+    asks: list[Values] = [{"method": row.method} for row in rows]
+    asks += [*item.asks, *item.taught]
+    return [run for run in runs if run.n and any(_answers(run, ask) for ask in asks)]
+
+
+def _answers(run: Run, ask: Values) -> bool:
+    """Whether a run is by the method that is asked, and recorded what is asked for."""
+    settings = ask.get("settings", {}).items()
+    recorded = all(run.spec.settings.get(name) == value for name, value in settings if name == "record_marginal")
+    return run.method == ask["method"] and recorded and (run.spec.detail or not ask.get("detail"))
 
 
 def asks_of(item: Item, means: Means) -> tuple[list[Values], Missing]:

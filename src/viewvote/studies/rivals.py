@@ -47,7 +47,7 @@ class Choice:
     @property
     def title(self) -> str:
         """The row as the paper names it."""
-        return f"{self.row.row}, {self.row.model}"
+        return f"{self.row.row} on {self.row.model}"
 
 
 def choices(labels: Sequence[str], means: Means) -> list[Choice]:

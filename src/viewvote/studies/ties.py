@@ -12,7 +12,7 @@ from ..rates import rate_of
 from ..report.rescored import recorded_views
 from ..runs.read import Run
 from ..vote import TIE_RULES
-from .base import COUNTS, NAMES, Column, Finding, Group, Options, groups
+from .base import COUNTS, NAMES, Column, Finding, Group, Options, groups, of_views
 
 COLUMNS = (
     *NAMES,
@@ -28,7 +28,7 @@ COLUMNS = (
 def study(runs: Sequence[Run], options: Options) -> Finding:
     """Accuracy under every tie rule on the same views, and how often they had to decide."""
     del options
-    rows = tuple(row for group in groups(runs) for row in _rows(group))
+    rows = tuple(row for group in groups(of_views(runs)) for row in _rows(group))
     return Finding(
         name="ties",
         title="Tie rules on the same views",

@@ -101,9 +101,9 @@ function fill(button, photo, unsure) {
 function remark(photo, unsure) {
   if (photo.state !== "done") return photo.name;
   const { prediction } = photo;
-  const whole = prediction.trace.views[0].label;
+  const source = prediction.trace.views[0].label;
   if (isUnsure(prediction, unsure)) return `perhaps ${best(prediction)} · ${photo.name}`;
-  return whole === best(prediction) ? photo.name : `whole photo: ${whole} · ${photo.name}`;
+  return source === best(prediction) ? photo.name : `source view: ${source} · ${photo.name}`;
 }
 
 /** The rows of the table: those shown, the most doubtful first. */

@@ -50,7 +50,7 @@ function nothing(photo, labels) {
 
 /** The state of a vote in the shape that is shown, whether it is decided, being decided, or about to be. */
 function present(photo, unsure) {
-  const { whole } = photo;
+  const { source } = photo;
   const { prediction, round } = known(photo);
   if (prediction) {
     const label = best(prediction);
@@ -69,7 +69,7 @@ function present(photo, unsure) {
     };
   }
   if (round) {
-    const likely = whole && round.votes ? whole.scores[round.leader] : round.scores[round.leader];
+    const likely = source && round.votes ? source.scores[round.leader] : round.scores[round.leader];
     return {
       best: round.leader,
       label: round.leader,
@@ -82,13 +82,13 @@ function present(photo, unsure) {
       voted: round.votes !== null,
     };
   }
-  if (!whole) return { ...nothing(photo, [""]), busy: true };
-  const label = best(whole);
+  if (!source) return { ...nothing(photo, [""]), busy: true };
+  const label = best(source);
   return {
     best: label,
     label,
-    likely: `${percent(likelihood(whole))} likely`,
-    sentence: ["The whole photo looks like ", { b: label }, ". Its views are being asked."],
+    likely: `${percent(likelihood(source))} likely`,
+    sentence: ["The source view looks like ", { b: label }, ". More views are being asked."],
     cost: "",
     busy: true,
     views: [],
@@ -98,16 +98,16 @@ function present(photo, unsure) {
 }
 
 function bars(photo, labels, shown) {
-  const whole = shown.tally && photo.whole ? photo.whole.scores : {};
+  const source = shown.tally && photo.source ? photo.source.scores : {};
   const tally = shown.tally ?? {};
   const total = Object.values(tally).reduce((a, b) => a + b, 0) || 1;
   const size = (label) => tally[label] ?? 0;
-  const all = [...new Set([...Object.keys(tally), ...Object.keys(whole), ...labels])];
+  const all = [...new Set([...Object.keys(tally), ...Object.keys(source), ...labels])];
   const rank = (a, b) =>
-    (b === shown.best) - (a === shown.best) || size(b) - size(a) || (whole[b] ?? 0) - (whole[a] ?? 0);
+    (b === shown.best) - (a === shown.best) || size(b) - size(a) || (source[b] ?? 0) - (source[a] ?? 0);
   const sorted = all.sort(rank);
   const said = sorted.filter(
-    (label) => size(label) > (shown.voted ? 0 : 0.005) || label === (photo?.whole && best(photo.whole)),
+    (label) => size(label) > (shown.voted ? 0 : 0.005) || label === (photo?.source && best(photo.source)),
   );
   const rows = sorted.slice(0, Math.min(ROWS, Math.max(LEAST, said.length)));
   arrange(
@@ -115,7 +115,7 @@ function bars(photo, labels, shown) {
     rows,
     (label) => label,
     row,
-    (line, label) => fill(line, label, size(label), size(label) / total, whole[label], shown),
+    (line, label) => fill(line, label, size(label), size(label) / total, source[label], shown),
   );
   const left = said.length - rows.length;
   if (left > 0) $("bars").append(make("li", { class: "more", "data-key": "" }, `and ${plural(left, "more label")}`));
@@ -137,17 +137,17 @@ function row(label) {
   );
 }
 
-function fill(line, label, votes, share, whole, shown) {
+function fill(line, label, votes, share, source, shown) {
   const [, track, count, spoken] = line.children;
   line.className = colour(label);
   const [bar, mark] = track.children;
   bar.style.setProperty("--share", share);
-  mark.hidden = whole === undefined;
-  mark.style.setProperty("--share", whole ?? 0);
-  track.title = whole === undefined ? "" : `The whole photo: ${percent(whole)}`;
+  mark.hidden = source === undefined;
+  mark.style.setProperty("--share", source ?? 0);
+  track.title = source === undefined ? "" : `The source view: ${percent(source)}`;
   count.textContent =
     shown.tally === null ? "" : shown.voted ? plural(Math.round(votes * 100) / 100, "vote") : percent(share);
-  spoken.textContent = whole === undefined ? "" : `the whole photo: ${percent(whole)}`;
+  spoken.textContent = source === undefined ? "" : `the source view: ${percent(source)}`;
 }
 
 function squares(photo, shown) {

@@ -1,4 +1,4 @@
-// Who is asked next, and what becomes of the answers: the open photo first, whole photos before votes.
+// Who is asked next, and what becomes of the answers: the open photo first, source views before votes.
 
 import { Failure, alive, classify, vote } from "./api.js";
 
@@ -47,7 +47,7 @@ export class Asking {
     const { photos, open, drafting } = this.state;
     const free = (photo) => photo.visible !== null && !this.running.has(photo) && !this.later.has(photo);
     const unasked = (photo) => free(photo) && photo.asked !== wanted;
-    const unvoted = (photo) => free(photo) && photo.asked === wanted && photo.state === "whole";
+    const unvoted = (photo) => free(photo) && photo.asked === wanted && photo.state === "source";
     if (open && (unasked(open) || unvoted(open))) return open;
     if (drafting) return null;
     return photos.find(unasked) ?? (open && this.running.has(open) ? null : photos.find(unvoted));
@@ -56,10 +56,10 @@ export class Asking {
   async ask(photo, options, wanted) {
     const running = new AbortController();
     this.running.set(photo, running);
-    const whole = photo.asked !== wanted;
-    if (whole) Object.assign(photo, { asked: wanted, state: "asking", failure: null });
+    const first = photo.asked !== wanted;
+    if (first) Object.assign(photo, { asked: wanted, state: "asking", failure: null });
     try {
-      await (whole ? this.askWhole(photo, options, running.signal) : this.askVote(photo, options, running.signal));
+      await (first ? this.askSource(photo, options, running.signal) : this.askVote(photo, options, running.signal));
     } catch (error) {
       if (running.signal.aborted) return;
       this.failed(photo, error);
@@ -69,14 +69,14 @@ export class Asking {
     this.wake();
   }
 
-  async askWhole(photo, options, signal) {
+  async askSource(photo, options, signal) {
     if (photo.file.size + 4096 > this.limits.bytes) {
       const [found, most] = [photo.file.size, this.limits.bytes].map((n) => n.toLocaleString("en"));
       throw new Failure(`${photo.name} has ${found} bytes; the limit is ${most} bytes. Shrink it.`, "image_too_large");
     }
     const { keep, ...rest } = options;
-    photo.whole = await classify(photo.file, { ...rest, method: "zero-shot", views: 1 }, signal);
-    photo.state = "whole";
+    photo.source = await classify(photo.file, { ...rest, method: "zero-shot", views: 1 }, signal);
+    photo.state = "source";
   }
 
   async askVote(photo, options, signal) {

@@ -48,7 +48,7 @@ export function controls(info, { settings, change, reset }) {
     if (now.views !== "adaptive") $("views-count").value = now.views;
     else if (!adaptive) $("views-count").value = info.limits.views;
     $("views-shown").textContent = one
-      ? "the whole photo"
+      ? "the source view"
       : adaptive
         ? `at most ${info.limits.views}`
         : $("views-count").value;

@@ -10,7 +10,7 @@ import { best, isUnsure, likelihood, percent, plural } from "./words.js";
 export function verdict(photo, unsure) {
   if (photo.state === "failed")
     return { text: passes(photo.failure) ? "waiting" : "no answer", tint: "c0", none: true };
-  const prediction = photo.state === "done" ? photo.prediction : photo.whole;
+  const prediction = photo.state === "done" ? photo.prediction : photo.source;
   if (!prediction) return { text: "", tint: "c0", none: true };
   if (photo.state === "done" && isUnsure(prediction, unsure)) return { text: "unsure", tint: "c0", none: true };
   const label = photo.state === "voting" && photo.round ? photo.round.leader : best(prediction);
@@ -186,7 +186,7 @@ function caption(photo) {
   const kept = views.filter((view) => view.kept).length;
   if (!kept || (photo.state === "voting" && photo.round))
     return kept ? `The ${plural(kept, "most confident view")} so far.` : "";
-  if (views.length === 1) return "The whole photo, as the model saw it.";
+  if (views.length === 1) return "The source view: the photo as the model resizes and crops it.";
   const which =
     kept === 1
       ? `The most confident of ${views.length} views.`

@@ -163,7 +163,7 @@ function changed(photo) {
   const names = new Set(state.settings.labels);
   const { prediction, round } = known(photo);
   if (photo.state === "done") colourVoted(prediction.votes ?? { [best(prediction)]: 1 }, names);
-  else if (photo === state.open) colourVoted(round?.votes ?? (photo.whole ? { [best(photo.whole)]: 1 } : {}), names);
+  else if (photo === state.open) colourVoted(round?.votes ?? (photo.source ? { [best(photo.source)]: 1 } : {}), names);
   if (photo === state.open && !state.drafting) announce(photo);
   show();
 }

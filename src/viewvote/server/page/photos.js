@@ -19,8 +19,8 @@ export function newPhoto(file, shipped = false) {
     height: 0,
     visible: null, // whether this browser can show it; null: not known yet
     asked: null,
-    state: "waiting", // waiting, whole (the whole photo is answered), voting, done, failed
-    whole: null, // prediction of the whole photo alone
+    state: "waiting", // waiting, source (the source view is answered), voting, done, failed
+    source: null, // prediction of the source view alone
     round: null, // the last round of the vote
     leaders: [],
     budget: 0,

@@ -45,7 +45,7 @@ const slot = () => make("li", { "aria-hidden": "true" }, make("div", { class: "s
 function tile(photo, view, i) {
   const canvas = make("canvas", { width: SIDE, height: SIDE, "aria-hidden": "true" });
   drawView(canvas, photo, view);
-  const which = make("span", { class: "unseen" }, i === 0 ? "The whole photo: " : `View ${i}: `);
+  const which = make("span", { class: "unseen" }, i === 0 ? "The source view: " : `View ${i}: `);
   const said = make("span", { class: "said" }, make("b"), make("span"));
   return make("li", {}, make("button", { type: "button", class: "view", "data-view": i }, canvas, which, said));
 }

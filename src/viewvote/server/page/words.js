@@ -31,8 +31,8 @@ export function sentence(prediction, below = 0) {
   const views = prediction.trace.views;
   const kept = views.filter((view) => view.kept);
   if (views.length === 1 || (kept.length === 1 && views[0].kept))
-    return ["The whole photo settled it: ", { b: label }, "."];
-  return [...agreeing(prediction, kept, label), ...wholePhoto(views[0], label)];
+    return ["The source view settled it: ", { b: label }, "."];
+  return [...agreeing(prediction, kept, label), ...sourceView(views[0], label)];
 }
 
 function agreeing(prediction, kept, label) {
@@ -43,9 +43,9 @@ function agreeing(prediction, kept, label) {
   return [`${votes} of ${kept.length} confident views ${votes === 1 ? "says" : "say"} `, { b: label }];
 }
 
-function wholePhoto(source, label) {
-  if (source.label === label) return [", and so does the whole photo."];
-  return ["; the whole photo looked more like ", { b: source.label }, ` (${percent(source.top_probability)}).`];
+function sourceView(source, label) {
+  if (source.label === label) return [", and so does the source view."];
+  return ["; the source view looked more like ", { b: source.label }, ` (${percent(source.top_probability)}).`];
 }
 
 /** What the answer cost, and whether less would have done. `leaders` are [views seen, leader] of the rounds. */
