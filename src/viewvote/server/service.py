@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -17,6 +16,7 @@ from ..context.file import read_context
 from ..encoders import Encoder, load_encoder
 from ..errors import UsageError
 from ..images.photo import ImageLimits
+from ..labels.texts import Labels
 from ..methods import Method, TrainingFreeMethod
 from ..methods.settings import build_method
 from ..probability import ProbabilityFit
@@ -123,7 +123,7 @@ class Service:
 
     def _warm_up(self) -> None:
         """Check the defaults, encode the default labels, and run the model once."""
-        defaults = self._arguments(Options(labels=list(self.settings.labels or ("anything",))))
+        defaults = self._arguments(Options(labels=["anything"])) | {"labels": self.settings.labels or ["anything"]}
         own = Classifier(self.encoder, **defaults, build_head=self.heads.preload)
         if self.context is not None:
             if self.settings.labels is None:
@@ -136,7 +136,7 @@ class Service:
         """A Classifier's arguments, checked as far as only a service can."""
         settings = self.settings
         method = asked_method(settings.method if options.method is None else options.method, options)
-        labels: Sequence[str] | None = settings.labels if options.labels is None else options.labels
+        labels: Labels | None = settings.labels if options.labels is None else options.labels
         if labels is None:
             raise UsageError('give the labels to choose from, e.g. "labels": ["cat", "dog"]; this service has none.')
         views = settings.views if options.views is None else options.views
