@@ -182,10 +182,12 @@ def throughput(args: argparse.Namespace) -> None:
     with service("--labels", ",".join(LABELS), "--views", "adaptive", "--feature-cache", "0") as served:
         for turn in range(args.turns):
             for clients in ratios:
+                sleep(args.pause)
                 start, used = perf_counter(), process_time()
                 assert sum(1 for _ in clf.predict_many(photos)) == len(photos)
                 ceiling, own_cpu = len(photos) / (perf_counter() - start), process_time() - used
                 requests = iter([request_of(photo) for photo in photos])
+                sleep(args.pause)
                 start, used = perf_counter(), served.cpu_seconds
                 tally = asyncio.run(load(served.port, requests, clients=clients))
                 rate, cpu = tally.statuses[200] / (perf_counter() - start), served.cpu_seconds - used
@@ -210,6 +212,7 @@ def latency(args: argparse.Namespace) -> None:
     with service("--labels", ",".join(LABELS), "--views", "adaptive", "--feature-cache", "0") as served:
         for _ in range(args.turns):
             for tally, clients in ((one, 1), (four, 4)):
+                sleep(args.pause)
                 found = asyncio.run(load(served.port, iter([request_of(photo) for photo in photos]), clients=clients))
                 tally.seconds += found.seconds
                 tally.numbers += found.numbers
@@ -284,6 +287,7 @@ def main() -> None:
     parser.add_argument("--views", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--pause", type=float, default=0.0, help="seconds before each turn")
     args = parser.parse_args()
     {"throughput": throughput, "latency": latency, "memory": memory, "overload": overload, "hostile": hostile}[
         args.mode

@@ -81,7 +81,15 @@ def shown_code(page, language):
 
 
 @pytest.mark.parametrize("language", ["python", "cli", "curl"])
-@pytest.mark.parametrize("settings", ["", "&views=adaptive&keep=0.5&templates=a+drawing+of+a+%7B%7D"])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "",
+        "&views=adaptive&keep=0.5&templates=a+drawing+of+a+%7B%7D",
+        "&multi=true&none=true",
+        "&texts=" + quote_plus(json.dumps({"red": ["red", 'it\'s a "red" thing']})),
+    ],
+)
 def test_the_code_to_copy_gives_the_same_answer(toy, tmp_path, language, settings):
     labels = ["red", 'it\'s "blue"', "green, or so"]
     name = "it's a photo.png"
@@ -90,7 +98,7 @@ def test_the_code_to_copy_gives_the_same_answer(toy, tmp_path, language, setting
     toy.give(png(name, RED))
     toy.settle()
     expected = json.loads(
-        toy.run("return JSON.stringify([...document.querySelectorAll('.count')].map((e) => e.textContent))")
+        toy.run("return JSON.stringify([...document.querySelectorAll('#bars .count')].map((e) => e.textContent))")
     )
     code = shown_code(toy, language)
     (tmp_path / "code.py").write_text(code, encoding="utf-8")
@@ -108,8 +116,10 @@ def test_the_code_to_copy_gives_the_same_answer(toy, tmp_path, language, setting
     answer = json.loads(done.stdout)
     prediction = answer["predictions"][0] if language == "curl" else (answer[0] if isinstance(answer, list) else answer)
     assert prediction["label"] == "red"
-    assert set(prediction["votes"]) == set(labels)
-    votes = sorted(prediction["votes"].values(), reverse=True)
+    asked = "multi" in settings
+    assert set(prediction["votes"]) == {*labels, *(["none of these"] if asked else [])}
+    assert ("shown" in prediction) is asked
+    votes = sorted((prediction["votes"][label] for label in labels), reverse=True)
     assert [f"{n} vote{'s' * (n != 1)}" for n in votes] == expected
 
 

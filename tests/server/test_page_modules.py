@@ -62,7 +62,19 @@ OUTCOMES = {
         None, {"leopard": 1}, source="cat", kept=["leopard"], likely=0.38
     ),
     "None of your labels fits. Closest: boat, 12%.": outcome(
-        None, {"boat": 1}, source="boat", kept=["boat"], likely=0.12, none_fits=True
+        "none of these",
+        {"none of these": 0, "boat": 1},
+        source="boat",
+        kept=["boat"],
+        likely=0.85,
+        probabilities={"none of these": 0.85, "boat": 0.12, "car": 0.03},
+    ),
+    "The source view settled it: none of these.": outcome(  # a label of the reader's own
+        "none of these",
+        {"none of these": 1},
+        source="none of these",
+        kept=["cat"],
+        trace={"views": [view("none of these")]},
     ),
 }
 

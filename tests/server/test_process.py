@@ -98,6 +98,15 @@ def test_several_processes_share_a_port_and_their_counters():
         assert process.wait(60) in (0, -signal.SIGTERM)
 
 
+def test_several_processes_are_quiet_together():
+    with serving(*TOY[:-1], str(free_port()), "--workers", "2", "--quiet") as (process, client):
+        for _ in range(4):
+            assert client.classify(png(RED)).status == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) in (0, -signal.SIGTERM)
+        assert "/v1/classify" not in process.stderr.read()
+
+
 @pytest.mark.parametrize(
     ("args", "words"),
     [

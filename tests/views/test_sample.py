@@ -9,6 +9,7 @@ from tests.conftest import draw_photo
 from viewvote.images.photo import Photo
 from viewvote.images.spec import ImageSpec
 from viewvote.views import sample as samples
+from viewvote.views.draw import Drawing
 from viewvote.views.sample import prepare
 
 SPEC = ImageSpec(size=32)
@@ -56,6 +57,36 @@ def test_a_large_photo_is_decoded_again_instead_of_held(decoded, monkeypatch):
     rounds = prepare(data, SPEC, n_views=16, seed=0, first=8)
     np.testing.assert_array_equal(rounds.draw(0, 16), prepare(data, SPEC, n_views=16, seed=0).pixels)
     assert len(decoded) == 3
+
+
+@pytest.mark.parametrize("hold", [1000, 10**6])  # at first the photo is too large to be held
+def test_views_drawn_on_demand_are_the_same_and_only_those_asked_for(hold, decoded, monkeypatch):
+    monkeypatch.setattr(samples, "HOLD_PIXELS", hold)
+    data = jpeg(200, 150)
+    whole = prepare(data, SPEC, n_views=12, seed=0).pixels
+    sample = prepare(data, SPEC, n_views=12, seed=0, first=0)
+    sample.on_demand = True
+    sample.draw_ahead(4)
+    for i in (2, 0, 3, 1):
+        np.testing.assert_array_equal(sample.draw(i, i + 1), whole[i : i + 1])
+    sample.draw_ahead(12)
+    np.testing.assert_array_equal(sample.draw(6, 7), whole[6:7])
+    np.testing.assert_array_equal(sample.draw(2, 6), whole[2:6])
+    np.testing.assert_array_equal(sample.pixels, whole)
+    assert sample.timings["render"] > 0
+
+
+def test_nothing_is_drawn_on_demand_before_somebody_asks(monkeypatch):
+    drawn = []
+    original = Drawing._draw
+    monkeypatch.setattr(Drawing, "_draw", lambda self, i: (drawn.append(i), original(self, i)))
+    sample = prepare(jpeg(90, 60), SPEC, n_views=8, seed=0, first=0)
+    sample.on_demand = True
+    sample.draw_ahead(8)
+    assert drawn == []
+    sample.draw(3, 5)
+    sample.draw(3, 5)
+    assert drawn == [3, 4]
 
 
 def test_what_is_drawn_is_not_drawn_again(decoded):

@@ -1,6 +1,5 @@
 """`viewvote serve`: the HTTP service and its page."""
 
-from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -41,7 +40,14 @@ def serve(
         str | None, typer.Option(help="Labels of requests that bring none, separated by commas.", rich_help_panel=ASKED)
     ] = None,
     labels_file: Annotated[
-        Path | None, typer.Option(help="The same from a file of labels.", rich_help_panel=ASKED)
+        Path | None,
+        typer.Option(
+            help="The same from a file: a label a line, a table, or JSON, also with texts of their own.",
+            rich_help_panel=ASKED,
+        ),
+    ] = None,
+    labels_column: Annotated[
+        str | None, typer.Option(help="Of a table or of JSON objects the labels' column.", rich_help_panel=ASKED)
     ] = None,
     method: Annotated[
         str,
@@ -141,7 +147,7 @@ def serve(
     settings = Settings(
         model=model,
         teacher=teacher,
-        labels=None if labels is None and labels_file is None else _plain_labels(labels, labels_file),
+        labels=read_labels(labels, labels_file, labels_column) if any((labels, labels_file, labels_column)) else None,
         method=method,
         views=n_views,
         templates=templates,
@@ -163,13 +169,3 @@ def serve(
     leave_interrupts_alone()  # the service answers what it accepted, and then ends
     run(settings, workers=workers, verbose=not quiet)
     return 0
-
-
-def _plain_labels(labels: str | None, labels_file: Path | None) -> tuple[str, ...]:
-    """The labels as a list: requests bring labels in words, and so does the default for them."""
-    found = read_labels(labels, labels_file)
-    if isinstance(found, Mapping):
-        raise UsageError(
-            f"{labels_file} gives texts to its labels, which the service does not take; give a plain list."
-        )
-    return tuple(found)

@@ -61,10 +61,12 @@ class HeadCache:
     ) -> TextHead:
         """The head, encoded if it is not here."""
         del cache_dir
-        if len(class_names) * len(templates) > self._max_texts:
+        texts = sum(1 if isinstance(own, str) else len(own) for own in class_names)
+        if texts * len(templates) > self._max_texts:
+            what = "labels" if texts == len(class_names) else "texts of labels"
             raise UsageError(
-                f"{len(class_names)} labels in {len(templates)} templates are {len(class_names) * len(templates):,} "
-                f"texts; the limit is {self._max_texts:,}. Use fewer labels or templates."
+                f"{texts} {what} in {len(templates)} templates are {texts * len(templates):,} texts; "
+                f"the limit is {self._max_texts:,}. Use fewer labels or templates."
             )
         key = (id(encoder), tuple(class_names), tuple(templates))
         with self._building:

@@ -1,5 +1,6 @@
 """`GET /info`: what runs here, what it offers and what it allows."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -24,6 +25,7 @@ def info(service: Service) -> dict[str, Any]:
         "models": [service.encoder.model_id],
         "teacher": None if service.teacher is None else service.teacher.model_id,
         "labels": None if settings.labels is None else list(settings.labels),
+        "texts": _texts(settings),
         "defaults": {"method": settings.method, "views": _views(settings), "templates": settings.templates},
         "methods": [_method(name, summary) for name, summary in served_methods().items()],
         "templates": {name: summary for name, (summary, _) in template_sets().items()},
@@ -31,6 +33,13 @@ def info(service: Service) -> dict[str, Any]:
         "limits": asdict(settings.limits) | {"queue": settings.max_queue, "seconds": settings.timeout},
         "examples": [f"/examples/{name}" for name in photo_files()],
     }
+
+
+def _texts(settings: Settings) -> dict[str, list[str]]:
+    """What the service's labels have for texts beside their names."""
+    labels = settings.labels if isinstance(settings.labels, Mapping) else {}
+    texts = {label: [own] if isinstance(own, str) else list(own) for label, own in labels.items()}
+    return {label: own for label, own in texts.items() if own != [label]}
 
 
 def _views(settings: Settings) -> int | str:

@@ -74,15 +74,15 @@ class Job:
         """The views to encode next."""
         return range(0) if self._task is None else self._task.wanted
 
-    def prepare(self, features: FeatureCache) -> bool:
+    def prepare(self, features: FeatureCache, *, on_demand: bool = False) -> bool:
         """Decode the image and draw the first views; answer at once as far as their features are known.
 
-        Returns whether views are wanted.
+        With `on_demand` views are drawn by the thread that asks for them. Returns whether views are wanted.
         """
         self.waited = perf_counter() - self.submitted
         try:
             with image_errors(self.upload.called):
-                self._start(features)
+                self._start(features, on_demand=on_demand)
         except ViewvoteError as error:
             self.finish(error)
         return self._outcome is None
@@ -133,7 +133,7 @@ class Job:
         """Stop the work: nobody waits for the answer any more."""
         self.finish(CANCELLED)
 
-    def _start(self, features: FeatureCache) -> None:
+    def _start(self, features: FeatureCache, *, on_demand: bool) -> None:
         clf = self.classifier
         key = features.key(self.upload.data, seed=clf.seed, augment=clf.augment)
         ends = self._ends()
@@ -143,8 +143,9 @@ class Job:
             known = known[: max((end for end in ends if end < cut), default=0)]
         if clf.teacher is not None or len(known) < ends[0]:
             known = known[:0]
-        sample = clf.prepare(Keyed(_readable(self.upload), key=key[0]), first=0 if len(known) else ends[0])
-        sample.known = len(known)
+        sample = clf.prepare(Keyed(_readable(self.upload), key=key[0]), first=0)
+        sample.known, sample.on_demand = len(known), on_demand
+        sample.draw_ahead(ends[0])
         self.size = sample.photo.size
         self._task = clf.task(sample, ends=ends)
         self._keep_rows = (lambda rows: features.keep(key, rows)) if features.on else None

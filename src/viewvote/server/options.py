@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
@@ -24,7 +25,9 @@ class Options(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    labels: list[str] | None = Field(default=None, description="The answers to choose from, in words.")
+    labels: list[str] | dict[str, str | list[str]] | None = Field(
+        default=None, description="The answers to choose from, in words; or an object from each answer to its texts."
+    )
     templates: str | list[str] | None = Field(default=None, description="A template set's name, or templates with {}.")
     views: Annotated[int, Field(ge=1)] | Literal["adaptive", "auto"] | None = Field(
         default=None, description="Views per image; auto: adaptive for methods that vote."
@@ -68,11 +71,18 @@ def read_options(values: Mapping[str, Any], limits: Limits) -> Options:
 def from_text(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """JSON values of the text of form fields or query parameters.
 
-    Lists are separated by commas, may be given in several fields, and are JSON where they start with "[".
+    Lists are separated by commas, may be given in several fields, and are JSON where they start with "[". Labels with
+    texts of their own are a JSON object.
     """
     values: dict[str, Any] = {}
     for name, text in pairs:
-        if name in LISTS:
+        if name == "labels" and text.lstrip().startswith("{"):
+            if name in values:
+                raise UsageError("labels with texts of their own are one JSON object; give 'labels' once.")
+            values[name] = _object(name, text, example='{"cat": ["a cat", "a kitten"]}')
+        elif name in LISTS and isinstance(values.get(name), Mapping):
+            raise UsageError("labels with texts of their own are one JSON object; give 'labels' once.")
+        elif name in LISTS:
             values.setdefault(name, []).extend(_list(name, text))
         elif name in values:
             raise UsageError(f"option {name!r} is given twice; give it once.")
@@ -110,16 +120,18 @@ def _scalar(name: str, text: str) -> Any:
     return text
 
 
-def _object(name: str, text: str) -> Any:
+def _object(name: str, text: str, *, example: str = '{"tie": "first"}') -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f'option {name!r} must be a JSON object, e.g. {{"tie": "first"}}: {error}.') from error
+        raise UsageError(f"option {name!r} must be a JSON object, e.g. {example}: {error}.") from error
 
 
 def _first_mistake(error: ValidationError) -> str:
-    """One line about the first thing that is wrong."""
-    first = error.errors(include_url=False, include_context=False)[0]
+    """One line about the first thing that is wrong; of an option with several forms, about the form that fits best."""
+    found = error.errors(include_url=False, include_context=False)
+    same = [each for each in found if each["loc"][:1] == found[0]["loc"][:1]]
+    first = max(same, key=lambda each: len(each["loc"]))
     name = str(first["loc"][0]) if first["loc"] else ""
     if first["type"] == "extra_forbidden":
         return str(unknown_name("option", name[:100], Options.model_fields))
@@ -130,12 +142,13 @@ def _first_mistake(error: ValidationError) -> str:
 
 def _check_limits(options: Options, limits: Limits) -> None:
     labels = options.labels or []
+    own = [[own] if isinstance(own, str) else own for own in labels.values()] if isinstance(labels, Mapping) else []
     templates = [options.templates] if isinstance(options.templates, str) else options.templates or []
     if len(labels) > limits.labels:
         raise UsageError(f"{len(labels):,} labels are too many; the limit is {limits.labels:,}.")
     if len(templates) > limits.templates:
         raise UsageError(f"{len(templates):,} templates are too many; the limit is {limits.templates:,}.")
-    for text in (*labels, *templates):
+    for text in (*labels, *chain.from_iterable(own), *templates):
         if len(text) > limits.label_chars:
             raise UsageError(f"{text[:40]!r}... has {len(text):,} characters; the limit is {limits.label_chars:,}.")
     if isinstance(options.views, int) and options.views > limits.views:

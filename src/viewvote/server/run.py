@@ -20,6 +20,7 @@ from .service import Service
 from .settings import Settings
 
 ENVIRONMENT = "VIEWVOTE_SERVE_SETTINGS"
+QUIET = "VIEWVOTE_SERVE_QUIET"
 CONNECTIONS = 2000
 HEADER_BYTES = 65_536
 
@@ -35,7 +36,7 @@ def serve(settings: Settings, *, workers: int = 1, verbose: bool = True) -> None
         if workers == 1:
             _serve_here(settings)
         else:
-            _serve_in_processes(settings, workers)
+            _serve_in_processes(settings, workers, verbose=verbose)
 
 
 def _serve_here(settings: Settings) -> None:
@@ -46,11 +47,12 @@ def _serve_here(settings: Settings) -> None:
         uvicorn.Server(uvicorn.Config(app, **_configuration(settings))).run([listening])
 
 
-def _serve_in_processes(settings: Settings, workers: int) -> None:
+def _serve_in_processes(settings: Settings, workers: int, *, verbose: bool) -> None:
     Service(settings)  # a mistake in the settings is reported here, once
     listen(settings).close()
     with tempfile.TemporaryDirectory(prefix="viewvote-metrics-") as shared:
         os.environ |= {ENVIRONMENT: settings.to_json(), "PROMETHEUS_MULTIPROC_DIR": shared}
+        os.environ[QUIET] = "" if verbose else "1"
         logger.info("listening on http://%s:%d with %d processes", settings.host, settings.port, workers)
         uvicorn.run(
             f"{__name__}:app_from_environment",
@@ -64,7 +66,7 @@ def _serve_in_processes(settings: Settings, workers: int) -> None:
 
 def app_from_environment() -> FastAPI:
     """The application of a worker process, with the settings of the process that started it."""
-    write_log()
+    write_log(verbose=not os.environ.get(QUIET))
     return create_app(Service(Settings.from_json(os.environ[ENVIRONMENT])))
 
 

@@ -1,7 +1,7 @@
 """The service without HTTP: a model loaded once, its caches, its engine, and classifiers as requests ask for them."""
 
 import asyncio
-from collections.abc import Sequence
+from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from ..context.file import read_context
 from ..encoders import Encoder, load_encoder
 from ..errors import UsageError
 from ..images.photo import ImageLimits
+from ..labels.texts import Labels
 from ..methods import Method, TrainingFreeMethod
 from ..methods.settings import build_method
 from ..probability import ProbabilityFit
@@ -23,9 +24,14 @@ from ..stopping.options import asked_views
 from .engine import Engine
 from .features import FeatureCache
 from .heads import HeadCache, HeadUnknownError
-from .lanes import lanes_for
 from .options import Options, asked_method, checked_method_name
 from .settings import Settings
+
+CLASSIFIERS = 8
+"""Classifiers that are kept: making one costs half a millisecond, and each may hold a text head of several MB."""
+
+OF_THE_ANSWER = {"top", "trace", "timeout"}
+"""Options that a classifier does not depend on."""
 
 
 class Service:
@@ -47,8 +53,9 @@ class Service:
             self.features,
             max_queue=settings.max_queue,
             max_views=settings.limits.views,
-            lanes=lanes_for(self.encoder, self.teacher),
+            teacher=self.teacher,
         )
+        self._classifiers: OrderedDict[str, Classifier] = OrderedDict()  # of the last requests; of the loop's thread
         self.pictures = ThreadPoolExecutor(1, thread_name_prefix="viewvote-pictures")
         self._texts = ThreadPoolExecutor(1, thread_name_prefix="viewvote-texts")
         limits = settings.limits
@@ -72,12 +79,20 @@ class Service:
 
     async def classifier_for(self, options: Options) -> Classifier:
         """The classifier that the options ask for; texts not met before are encoded on a thread of their own."""
+        key = options.model_dump_json(exclude=OF_THE_ANSWER)
+        if key in self._classifiers:
+            self._classifiers.move_to_end(key)
+            return self._classifiers[key]
         arguments = self._arguments(options)
         try:
-            return self._in_context(Classifier(self.encoder, **arguments, build_head=self.heads.recall))
+            found = Classifier(self.encoder, **arguments, build_head=self.heads.recall)
         except HeadUnknownError:
             build = partial(Classifier, self.encoder, **arguments, build_head=self.heads.build)
-            return self._in_context(await asyncio.get_running_loop().run_in_executor(self._texts, build))
+            found = await asyncio.get_running_loop().run_in_executor(self._texts, build)
+        self._classifiers[key] = found = self._in_context(found)
+        if len(self._classifiers) > CLASSIFIERS:
+            self._classifiers.popitem(last=False)
+        return found
 
     def _in_context(self, classifier: Classifier) -> Classifier:
         """The classifier with the service's context, where that is of its labels, templates and models."""
@@ -108,7 +123,7 @@ class Service:
 
     def _warm_up(self) -> None:
         """Check the defaults, encode the default labels, and run the model once."""
-        defaults = self._arguments(Options(labels=list(self.settings.labels or ("anything",))))
+        defaults = self._arguments(Options(labels=["anything"])) | {"labels": self.settings.labels or ["anything"]}
         own = Classifier(self.encoder, **defaults, build_head=self.heads.preload)
         if self.context is not None:
             if self.settings.labels is None:
@@ -121,7 +136,7 @@ class Service:
         """A Classifier's arguments, checked as far as only a service can."""
         settings = self.settings
         method = asked_method(settings.method if options.method is None else options.method, options)
-        labels: Sequence[str] | None = settings.labels if options.labels is None else options.labels
+        labels: Labels | None = settings.labels if options.labels is None else options.labels
         if labels is None:
             raise UsageError('give the labels to choose from, e.g. "labels": ["cat", "dog"]; this service has none.')
         views = settings.views if options.views is None else options.views

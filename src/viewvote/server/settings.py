@@ -7,6 +7,7 @@ from typing import Any
 
 from ..encoders.base import Dtype, LoadOptions, Precision, Runtime
 from ..errors import UsageError
+from ..labels.texts import Labels
 
 LOOPBACK_NAMES = frozenset(["localhost", "127.0.0.1", "::1"])
 
@@ -44,6 +45,7 @@ class Limits:
 class Settings:
     """How a service is set up; `labels`, `method`, `views` and `templates` are for requests that bring none.
 
+    labels         a list, or a mapping from each label to texts of its own
     context        a file of `viewvote context`: requests with its labels and templates are answered with it
     calibration    a file of `viewvote calibrate`, for requests of its method; others get what the model ships with
     device, dtype, runtime, precision  how the models are loaded (`LoadOptions`)
@@ -56,7 +58,7 @@ class Settings:
 
     model: str = "pocket"
     teacher: str | None = None
-    labels: tuple[str, ...] | None = None
+    labels: Labels | None = None
     method: str = "anchored"
     views: int | str = "auto"
     templates: str | None = None
@@ -103,8 +105,10 @@ class Settings:
     def from_json(cls, text: str) -> "Settings":
         """The settings of `to_json`."""
         values: dict[str, Any] = json.loads(text)
-        for name in ("labels", "api_keys", "allow_hosts"):
-            values[name] = None if values[name] is None else tuple(values[name])
+        for name in ("api_keys", "allow_hosts"):
+            values[name] = tuple(values[name])
+        if isinstance(values["labels"], list):
+            values["labels"] = tuple(values["labels"])
         return cls(**values | {"limits": Limits(**values["limits"])})
 
 

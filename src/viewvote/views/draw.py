@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 
 import numpy as np
 from PIL import Image
@@ -56,25 +57,45 @@ class Drawing:
     """Views being drawn on all cores from decoded levels; `result` waits for them.
 
     A view is drawn from the level that suits it, or the finest there is. So the first of many views, drawn from the
-    levels of all, have the very pixels they have when all are drawn at once.
+    levels of all, have the very pixels they have when all are drawn at once. With `on_demand` nothing is drawn before
+    somebody asks for it, whose thread then draws it.
     """
 
     def __init__(
-        self, levels: Mapping[int, Image.Image], views: Sequence[View], spec: ImageSpec, *, exact: bool = False
+        self,
+        levels: Mapping[int, Image.Image],
+        views: Sequence[View],
+        spec: ImageSpec,
+        *,
+        exact: bool = False,
+        on_demand: bool = False,
     ) -> None:
         self._levels = levels
+        self._views = views
         self._spec = spec
         self._exact = exact
         self._out = np.empty((len(views), spec.size, spec.size, 3), dtype=np.uint8)
-        self._pending = [_DRAWING.pool.submit(self._draw, i, view) for i, view in enumerate(views)]
+        self._missing = set(range(len(views)))
+        self._pending = [] if on_demand else self._start()
+
+    def some(self, start: int, end: int) -> UInt8:
+        """The views from `start` to before `end`, drawn here; threads may ask for different ones at the same time."""
+        for i in range(start, end):
+            if i in self._missing:
+                self._draw(i)
+        return self._out[start:end]
 
     def result(self) -> UInt8:
         """The views (views, size, size, 3)."""
-        for future in self._pending:
+        for future in self._pending or self._start():
             future.result()
         return self._out
 
-    def _draw(self, i: int, view: View) -> None:
+    def _start(self) -> list[Future[None]]:
+        return [_DRAWING.pool.submit(self._draw, i) for i in sorted(self._missing)]
+
+    def _draw(self, i: int) -> None:
+        view = self._views[i]
         factor = max(f for f in self._levels if f <= reduction(view.box, self._spec.size))
         level = self._levels[factor]
         if view.source:
@@ -82,6 +103,7 @@ class Drawing:
         else:
             drawn = _render_crop(level, view, self._spec, factor, exact=self._exact)
         self._out[i] = np.asarray(drawn) if view.mix is None else mix_view(drawn, view.mix)
+        self._missing.discard(i)
 
 
 def _render_crop(level: Image.Image, view: View, spec: ImageSpec, factor: int, *, exact: bool) -> Image.Image:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Lock
 from time import perf_counter
 from typing import Literal, get_args
 
@@ -41,6 +42,8 @@ class Sample:
     the first views have the same pixels however many follow. `draw_ahead` starts on the next ones and returns at once.
     `known` is how many of the first views need not be drawn, because their features are known from another time, and
     `source` the feature (1, dim) of the source view where it is. `key` and `dataset` are what the views follow from.
+    With `on_demand` a view is drawn by the thread that asks for it, and threads may ask for different views of those
+    started: for a caller that keeps all cores busy by itself.
     """
 
     def __init__(
@@ -67,8 +70,10 @@ class Sample:
         self._draw_views = draw_views
         self._levels: dict[int, Image.Image] | None = None
         self._drawn: list[UInt8] = []
-        self._ahead: Drawing | None = None
+        self._ahead: Drawing | None = None  # of the views behind those drawn
         self._started = 0  # views drawn or being drawn
+        self._lock = Lock()
+        self.on_demand = False
         self.known = 0
         self.source: Float32 | None = None
 
@@ -96,7 +101,15 @@ class Sample:
     def draw(self, start: int, end: int) -> UInt8:
         """The views from `start` to before `end`."""
         self.draw_ahead(end)
-        return self.pixels[start:end]
+        done = sum(map(len, self._drawn))
+        if not self.on_demand or self._ahead is None or start < done:
+            return self.pixels[start:end]
+        began = perf_counter()
+        with image_errors(self.photo.name, doing="draw"):
+            pixels = self._ahead.some(start - done, end - done)
+        with self._lock:
+            self.timings["render"] += perf_counter() - began
+        return pixels
 
     def pixels_for(self, chosen: list[int], spec: ImageSpec) -> UInt8:
         """The chosen views as another model wants them: crops stay where they are, the source view is framed anew."""
@@ -123,7 +136,7 @@ class Sample:
         start = perf_counter()
         views = self.views[self._started : end]
         if self._draw_views is None:
-            self._ahead = Drawing(levels, views, self._spec)
+            self._ahead = Drawing(levels, views, self._spec, on_demand=self.on_demand)
         else:
             self._drawn.append(self._draw_views(levels, views))
         self._started = end

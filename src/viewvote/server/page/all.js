@@ -3,7 +3,7 @@
 import { colour } from "./colours.js";
 import { $, arrange, make } from "./dom.js";
 import { verdict } from "./film.js";
-import { best, isUnsure, likelihood } from "./words.js";
+import { best, closest, isUnsure, likelihood, noneFits } from "./words.js";
 
 let filter = "";
 
@@ -102,6 +102,8 @@ function remark(photo, unsure) {
   if (photo.state !== "done") return photo.name;
   const { prediction } = photo;
   const source = prediction.trace.views[0].label;
+  if (noneFits(prediction)) return `closest: ${closest(prediction)} · ${photo.name}`;
+  if (prediction.shown?.length > 1) return `${prediction.shown.join(", ")} · ${photo.name}`;
   if (isUnsure(prediction, unsure)) return `perhaps ${best(prediction)} · ${photo.name}`;
   return source === best(prediction) ? photo.name : `source view: ${source} · ${photo.name}`;
 }
@@ -119,11 +121,12 @@ export function rows(photos, unsure) {
     "views_used",
     "method",
     "model",
+    "shown",
     "error",
   ];
   const body = chosen(photos, unsure).map((photo) => {
     if (photo.state !== "done")
-      return [photo.name, ...Array(9).fill(null), photo.failure?.message ?? "not answered yet"];
+      return [photo.name, ...Array(10).fill(null), photo.failure?.message ?? "not answered yet"];
     const p = photo.prediction;
     const [source] = p.trace.views;
     const label = isUnsure(p, unsure) ? null : p.label;
@@ -138,6 +141,7 @@ export function rows(photos, unsure) {
       p.views_used,
       p.method,
       p.model,
+      p.shown?.join("; "),
       null,
     ];
   });

@@ -4,7 +4,9 @@ import { passes } from "./api.js";
 import { colour } from "./colours.js";
 import { $, arrange, make, pieces } from "./dom.js";
 import { known } from "./photos.js";
-import { best, cost, isUnsure, likelihood, number, percent, plural, sentence } from "./words.js";
+import * as words from "./words.js";
+
+const { NONE, best, cost, isUnsure, likelihood, noneFits, number, percent, plural, sentence } = words;
 
 const ROWS = 6; // labels listed at most
 const LEAST = 3; // rows kept free
@@ -20,6 +22,7 @@ export function showAnswer(photo, labels, unsure) {
   $("cost").textContent = shown.cost;
   $("answer").setAttribute("aria-busy", String(shown.busy));
   bars(photo, labels, shown);
+  beside(shown.prediction);
   squares(photo, shown);
 }
 
@@ -54,11 +57,13 @@ function present(photo, unsure) {
   const { prediction, round } = known(photo);
   if (prediction) {
     const label = best(prediction);
-    const none = isUnsure(prediction, unsure);
+    const fits = !noneFits(prediction);
+    const none = fits && isUnsure(prediction, unsure);
     return {
+      prediction,
       best: label,
-      label: none ? (prediction.none_fits ? "None of these" : "Unsure") : label,
-      none,
+      label: fits ? (none ? "Unsure" : label) : "None of these",
+      none: none || !fits,
       likely: none ? "" : `${percent(likelihood(prediction))} likely`,
       sentence: sentence(prediction, unsure),
       cost: cost(prediction, photo.budget, photo.leaders),
@@ -102,7 +107,9 @@ function bars(photo, labels, shown) {
   const tally = shown.tally ?? {};
   const total = Object.values(tally).reduce((a, b) => a + b, 0) || 1;
   const size = (label) => tally[label] ?? 0;
-  const all = [...new Set([...Object.keys(tally), ...Object.keys(source), ...labels])];
+  const all = [...new Set([...Object.keys(tally), ...Object.keys(source), ...labels])].filter(
+    (label) => label !== NONE || size(label) || labels.includes(NONE), // no view votes for it
+  );
   const rank = (a, b) =>
     (b === shown.best) - (a === shown.best) || size(b) - size(a) || (source[b] ?? 0) - (source[a] ?? 0);
   const sorted = all.sort(rank);
@@ -149,6 +156,35 @@ function fill(line, label, votes, share, source, shown) {
     shown.tally === null ? "" : shown.voted ? plural(Math.round(votes * 100) / 100, "vote") : percent(share);
   spoken.textContent = source === undefined ? "" : `the source view: ${percent(source)}`;
 }
+
+/** What was asked beside the vote: whether none of the labels fits, and about each label alone. */
+function beside(prediction) {
+  const none = prediction && noneOf(prediction);
+  $("none-words").hidden = none === undefined || none === null;
+  $("none-words").textContent = none === undefined || none === null ? "" : `That none of these fits is ${percent(none)} likely.`;
+  const each = prediction?.each;
+  $("each-body").hidden = !each;
+  if (!each) return $("each").replaceChildren();
+  $("each-words").replaceChildren(...pieces(words.shownSentence(prediction.shown)));
+  const order = Object.keys(each).sort((a, b) => each[b] - each[a]);
+  const rows = order.slice(0, Math.max(ROWS, prediction.shown.length));
+  const update = (line, label) => {
+    const [, track, count, spoken] = line.children;
+    const there = prediction.shown.includes(label);
+    line.className = there ? colour(label) : "c0";
+    track.firstChild.style.setProperty("--share", each[label]);
+    track.lastChild.hidden = true;
+    count.textContent = `${there ? "yes" : "no"} · ${percent(each[label])}`;
+    spoken.textContent = "";
+  };
+  arrange($("each"), rows, (label) => label, row, update);
+  const left = order.length - rows.length;
+  if (left > 0) $("each").append(make("li", { class: "more", "data-key": "" }, `and ${plural(left, "more label")}`));
+}
+
+/** How likely it is that none of the labels fits, where that was asked and is not the answer. */
+const noneOf = (prediction) =>
+  noneFits(prediction) || (prediction.votes ?? prediction.scores)[NONE] ? undefined : prediction.probabilities?.[NONE];
 
 function squares(photo, shown) {
   const budget = Math.max(photo?.budget || 64, shown.views.length);

@@ -95,7 +95,7 @@ const gone = () => new Failure("the service does not answer.", "gone");
 function form(file, options) {
   const body = new FormData();
   for (const [name, value] of Object.entries(options)) {
-    body.append(name, Array.isArray(value) ? JSON.stringify(value) : String(value));
+    body.append(name, typeof value === "object" ? JSON.stringify(value) : String(value));
   }
   body.append("image", file, file.name || "photo");
   return body;

@@ -74,7 +74,7 @@ export class Asking {
       const [found, most] = [photo.file.size, this.limits.bytes].map((n) => n.toLocaleString("en"));
       throw new Failure(`${photo.name} has ${found} bytes; the limit is ${most} bytes. Shrink it.`, "image_too_large");
     }
-    const { keep, ...rest } = options;
+    const { keep, none, multi_label, ...rest } = options; // what is asked of the vote alone
     photo.source = await classify(photo.file, { ...rest, method: "zero-shot", views: 1 }, signal);
     photo.state = "source";
   }

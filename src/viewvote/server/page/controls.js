@@ -25,6 +25,8 @@ export function controls(info, { settings, change, reset }) {
   );
   $("keep").addEventListener("input", (event) => change({ keep: Number(event.target.value) / 100 }));
   $("method").addEventListener("change", (event) => change({ method: event.target.value, keep: null }));
+  for (const name of ["none", "multi"])
+    $(name).addEventListener("change", (event) => change({ [name]: event.target.checked }));
   $("model").addEventListener("change", (event) => change({ model: event.target.value }));
   $("templates").addEventListener("change", (event) => {
     const own = event.target.value === OWN;
@@ -56,6 +58,7 @@ export function controls(info, { settings, change, reset }) {
     $("keep").disabled = !method.keep;
     $("keep").value = Math.round(100 * keep);
     $("keep-shown").textContent = method.keep ? `${Math.round(100 * keep)}%` : "all";
+    for (const name of ["none", "multi"]) $(name).checked = now[name];
     $("method").value = now.method;
     $("method-words").textContent = method.summary;
     const own = now.templates !== null && !(now.templates in info.templates);

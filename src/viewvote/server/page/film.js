@@ -4,7 +4,7 @@ import { passes } from "./api.js";
 import { colour } from "./colours.js";
 import { $, arrange, make } from "./dom.js";
 import { viewsOf } from "./photos.js";
-import { best, isUnsure, likelihood, percent, plural } from "./words.js";
+import { best, isUnsure, likelihood, noneFits, percent, plural } from "./words.js";
 
 /** What a photo's badge says and in which colour. */
 export function verdict(photo, unsure) {
@@ -13,7 +13,10 @@ export function verdict(photo, unsure) {
   const prediction = photo.state === "done" ? photo.prediction : photo.source;
   if (!prediction) return { text: "", tint: "c0", none: true };
   if (photo.state === "done" && isUnsure(prediction, unsure)) return { text: "unsure", tint: "c0", none: true };
-  const label = photo.state === "voting" && photo.round ? photo.round.leader : best(prediction);
+  const voting = photo.state === "voting" && photo.round;
+  const label = voting ? photo.round.leader : best(prediction);
+  if (!voting && noneFits(prediction))
+    return { text: "none fits", tint: "c0", none: true, likely: percent(likelihood(prediction)) };
   return { text: label, tint: colour(label), none: false, likely: percent(likelihood(prediction)) };
 }
 

@@ -2,12 +2,12 @@
 
 import { colour } from "./colours.js";
 import { $, arrange, make } from "./dom.js";
-import { readLabels } from "./words.js";
+import { plural, readLabels } from "./words.js";
 
 const DRAFT_DELAY = 150;
 
-/** `labels()` are the present ones; `change(labels)` sets them; `draft(text)` is what is being typed. */
-export function labelBox({ labels, change, draft }) {
+/** `labels()` and `texts()` are the present ones; `change(labels, texts)` sets them; `draft(text)` is what is being typed. */
+export function labelBox({ labels, texts, change, draft }) {
   const box = $("label-box");
   const input = $("draft");
   let timer = 0;
@@ -16,16 +16,20 @@ export function labelBox({ labels, change, draft }) {
     clearTimeout(timer);
     timer = setTimeout(() => draft(text.trim()), text ? DRAFT_DELAY : 0);
   };
-  const add = (found) => {
+  const add = (...found) => {
     input.value = "";
     clearTimeout(timer);
     draft("");
-    const fresh = found.filter((label) => !labels().includes(label));
-    if (fresh.length) change([...labels(), ...fresh]);
+    const fresh = found.flatMap((some) => some.labels).filter((label) => !labels().includes(label));
+    const own = Object.assign({}, ...found.map((some) => some.texts));
+    if (fresh.length || Object.keys(own).length) change([...new Set([...labels(), ...fresh])], { ...texts(), ...own });
   };
   const remove = (label) => {
     const place = labels().indexOf(label);
-    change(labels().filter((other) => other !== label));
+    change(
+      labels().filter((other) => other !== label),
+      texts(),
+    );
     ($("chips").children[place]?.querySelector("button") ?? input).focus();
   };
 
@@ -35,7 +39,7 @@ export function labelBox({ labels, change, draft }) {
       event.preventDefault();
       add(readLabels(input.value));
     } else if (event.key === "Backspace" && input.value === "" && labels().length) {
-      change(labels().slice(0, -1));
+      change(labels().slice(0, -1), texts());
     } else if (event.key === "Escape") {
       input.value = "";
       setDraft("");
@@ -46,9 +50,9 @@ export function labelBox({ labels, change, draft }) {
   input.addEventListener("paste", (event) => {
     const text = event.clipboardData.getData("text");
     const found = readLabels(text);
-    if (found.length > 1 || /\n/.test(text)) {
+    if (found.labels.length > 1 || Object.keys(found.texts).length || /\n/.test(text)) {
       event.preventDefault();
-      add([...readLabels(input.value), ...found]);
+      add(readLabels(input.value), found);
     }
   });
   box.addEventListener("click", (event) => (event.target === box || event.target === $("chips")) && input.focus());
@@ -78,10 +82,16 @@ export function labelBox({ labels, change, draft }) {
           "li",
           { class: "chip" },
           make("span", { class: "dot" }),
-          make("span", { title: label }, label),
+          make("span", {}, label),
+          make("small"),
           make("button", { type: "button", "aria-label": `Remove ${label}`, onclick: () => remove(label) }, "×"),
         );
-      arrange($("chips"), labels(), String, build, (chip, label) => (chip.className = `chip ${colour(label)}`));
+      arrange($("chips"), labels(), String, build, (chip, label) => {
+        chip.className = `chip ${colour(label)}`;
+        const own = texts()[label];
+        chip.children[1].title = own ? own.join("\n") : label;
+        chip.children[2].textContent = own ? plural(own.length, "text") : "";
+      });
     },
   };
 }

@@ -196,7 +196,8 @@ function service(event) {
 function wire() {
   labels = labelBox({
     labels: () => state.settings.labels,
-    change: (found) => change({ labels: found }),
+    texts: () => state.settings.texts,
+    change: (found, texts) => change({ labels: found, texts }),
     draft: (text) => {
       state.drafting = text;
       asking.wake();
@@ -206,7 +207,7 @@ function wire() {
   showControls = controls(info, {
     settings: () => state.settings,
     change,
-    reset: () => change({ ...base, labels: state.settings.labels }),
+    reset: () => change({ ...base, labels: state.settings.labels, texts: state.settings.texts }),
   });
   asking = new Asking({ state, request, limits: info.limits, changed, service });
   takePhotos(take);

@@ -1,16 +1,21 @@
 // How to classify: what the reader chose, as a permalink and as the options of a request.
 
+import { readLabels } from "./words.js";
+
 export const FALLBACK_LABELS = ["astronaut", "rocket", "coffee cup", "cat", "dog", "laptop", "flower"];
 
 /** The settings of a service whose `/info` is given; `own` marks what differs from the service's defaults. */
 export function defaults(info) {
   return {
     labels: info.labels ?? FALLBACK_LABELS,
+    texts: info.texts ?? {}, // of labels that have others than their names
     views: info.defaults.views,
     keep: null,
     method: info.defaults.method,
     templates: info.defaults.templates,
     model: info.model,
+    none: false,
+    multi: false,
     unsure: 0,
   };
 }
@@ -22,7 +27,10 @@ export function toHash(settings, base) {
     if (settings.labels.length === 0) found.append("label", "");
     for (const label of settings.labels) found.append("label", label);
   }
-  for (const name of ["views", "keep", "method", "templates", "model", "unsure"]) {
+  const texts = textsOf(settings);
+  if (JSON.stringify(texts) !== JSON.stringify(textsOf({ labels: settings.labels, texts: base.texts })))
+    found.set("texts", JSON.stringify(texts));
+  for (const name of ["views", "keep", "method", "templates", "model", "none", "multi", "unsure"]) {
     if (settings[name] !== base[name] && settings[name] !== null) found.set(name, settings[name]);
   }
   return String(found);
@@ -41,6 +49,8 @@ export function fromHash(hash, base, info) {
           .filter(Boolean),
       ),
     ];
+  if (given.has("texts")) found.texts = readTexts(given.get("texts"));
+  for (const name of ["none", "multi"]) if (given.has(name)) found[name] = given.get(name) === "true";
   const views = given.get("views");
   if (views === "adaptive") found.views = views;
   else if (inside(views, 1, info.limits.views)) found.views = Math.round(Number(views));
@@ -52,6 +62,18 @@ export function fromHash(hash, base, info) {
   return found;
 }
 
+/** The texts of the labels that are there now. */
+export const textsOf = ({ labels, texts }) =>
+  Object.fromEntries(labels.filter((label) => Object.hasOwn(texts, label)).map((label) => [label, texts[label]]));
+
+function readTexts(json) {
+  try {
+    return readLabels(json).texts;
+  } catch {
+    return {};
+  }
+}
+
 const inside = (text, low, high) => text !== null && text !== "" && Number(text) >= low && Number(text) <= high;
 
 export const methodOf = (settings, info) => info.methods.find((method) => method.name === settings.method);
@@ -59,12 +81,16 @@ export const methodOf = (settings, info) => info.methods.find((method) => method
 /** The options of a request: those that differ from the service's defaults, and the labels. */
 export function toOptions(settings, info, labels = settings.labels) {
   const method = methodOf(settings, info);
-  const options = { labels };
+  const texts = textsOf({ labels, texts: settings.texts });
+  const named = Object.keys(texts).length > 0;
+  const options = { labels: named ? Object.fromEntries(labels.map((label) => [label, texts[label] ?? [label]])) : labels };
   if (settings.method !== info.defaults.method) options.method = settings.method;
   const views = settings.views === "adaptive" && !method.adaptive ? info.limits.views : settings.views;
   if (views !== info.defaults.views) options.views = views;
   if (settings.keep !== null && method.keep) options.keep = settings.keep;
   if (settings.templates !== info.defaults.templates && settings.templates) options.templates = settings.templates;
   if (settings.model !== info.model) options.model = settings.model;
+  if (settings.none) options.none = true;
+  if (settings.multi) options.multi_label = true;
   return options;
 }

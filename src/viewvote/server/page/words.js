@@ -19,6 +19,15 @@ export const best = (prediction) => prediction.label ?? Object.keys(prediction.s
 /** How likely the answer is. */
 export const likelihood = (prediction) => prediction.probability ?? prediction.confidence;
 
+export const NONE = "none of these"; // the label that is added where it is asked for; no view votes for it
+
+/** Whether the answer is that none of the labels fits. */
+export const noneFits = (prediction) =>
+  prediction.label === NONE && !(prediction.votes ?? prediction.scores)[NONE];
+
+/** The most probable of the labels that were given. */
+export const closest = (prediction) => Object.keys(prediction.probabilities ?? prediction.scores).find((l) => l !== NONE);
+
 /** Whether there is no answer: the service gave none, or it is less likely than the page asks for. */
 export const isUnsure = (prediction, below) => prediction.label === null || likelihood(prediction) < below;
 
@@ -26,7 +35,10 @@ export const isUnsure = (prediction, below) => prediction.label === null || like
 export function sentence(prediction, below = 0) {
   const label = best(prediction);
   const p = percent(likelihood(prediction));
-  if (prediction.none_fits) return ["None of your labels fits. Closest: ", { b: label }, `, ${p}.`];
+  if (noneFits(prediction)) {
+    const near = closest(prediction);
+    return ["None of your labels fits. Closest: ", { b: near }, `, ${percent(prediction.probabilities[near])}.`];
+  }
   if (isUnsure(prediction, below)) return ["No answer: the best guess, ", { b: label }, `, is only ${p} likely.`];
   const views = prediction.trace.views;
   const kept = views.filter((view) => view.kept);
@@ -48,6 +60,16 @@ function sourceView(source, label) {
   return ["; the source view looked more like ", { b: source.label }, ` (${percent(source.top_probability)}).`];
 }
 
+/** Which labels are there, each by itself, in one sentence. */
+export function shownSentence(shown) {
+  if (shown.length === 0) return ["None of them seems to be there."];
+  const parts = shown.flatMap((label, i) => {
+    const before = i === 0 ? [] : [i === shown.length - 1 ? " and " : ", "];
+    return [...before, { b: label }];
+  });
+  return [...parts, shown.length === 1 ? " seems to be there." : " seem to be there."];
+}
+
 /** What the answer cost, and whether less would have done. `leaders` are [views seen, leader] of the rounds. */
 export function cost(prediction, budget, leaders) {
   const spent = `${prediction.views_used} of ${plural(budget, "view")}, ${seconds(prediction.timings.total)}.`;
@@ -64,17 +86,35 @@ export function settledAfter(leaders, winner) {
   return found;
 }
 
-/** The file's own labels: a JSON list, or one a line, or separated by commas, semicolons or tabs. */
+/**
+ * The labels in a text: a JSON list, or one a line, or separated by commas, semicolons or tabs; `texts` are those that
+ * JSON gives to labels, as {"cat": ["a cat", "a kitten"]} or [{"label": "cat", "texts": [...]}].
+ */
 export function readLabels(text) {
   const trimmed = text.replace(/^\ufeff/, "").trim();
-  if (trimmed.startsWith("[")) {
+  if (/^[[{]/.test(trimmed)) {
     try {
-      return clean(JSON.parse(trimmed).map(String));
+      return fromJson(JSON.parse(trimmed));
     } catch {
       // Not JSON after all.
     }
   }
-  return clean(trimmed.split(/\r?\n/).length > 1 ? trimmed.split(/[\r\n\t;]+/) : trimmed.split(/[,;\t]+/));
+  const parts = trimmed.split(/\r?\n/).length > 1 ? trimmed.split(/[\r\n\t;]+/) : trimmed.split(/[,;\t]+/);
+  return { labels: clean(parts), texts: {} };
+}
+
+function fromJson(value) {
+  const inner = Object.keys(value).length === 1 ? value.labels : undefined;
+  if (inner && typeof inner === "object") return fromJson(inner);
+  const pairs = Array.isArray(value)
+    ? value.map((entry) => (entry?.label === undefined ? [entry] : [entry.label, entry.texts ?? entry.text]))
+    : Object.entries(value);
+  const texts = {};
+  for (const [label, own] of pairs) {
+    const list = [own ?? []].flat().map((text) => String(text).trim());
+    if (list.some(Boolean) && !(list.length === 1 && list[0] === label)) texts[String(label).trim()] = list.filter(Boolean);
+  }
+  return { labels: clean(pairs.map(([label]) => String(label))), texts };
 }
 
 const clean = (list) => [
