@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 
 import numpy as np
 from PIL import Image
@@ -39,12 +40,14 @@ def reduction(box: Box, size: int) -> int:
 
 def render_views(photo: Photo, views: Sequence[View], spec: ImageSpec, *, exact: bool = False) -> UInt8:
     """The views as uint8 (views, size, size, 3), drawn on all cores; `exact` is Pillow on the full image."""
-    factors = {1} if exact else reductions(views, spec)
+    factors = {1} if exact else reductions(views, spec, of=photo.size)
     return Drawing(photo.levels(factors), views, spec, exact=exact).result()
 
 
-def reductions(views: Sequence[View], spec: ImageSpec) -> set[int]:
-    """How many times the image is reduced for any of the views."""
+def reductions(views: Sequence[View], spec: ImageSpec, *, of: tuple[int, int]) -> set[int]:
+    """How many times the image `of` this size (width, height) is reduced for any of the views."""
+    if min(of) < 2 * OVERSAMPLING * spec.size:  # no box is larger, so none needs to be found
+        return {1}
     return {reduction(view.box, spec.size) for view in views}
 
 
@@ -56,17 +59,28 @@ class Drawing:
     """Views being drawn on all cores from decoded levels; `result` waits for them.
 
     A view is drawn from the level that suits it, or the finest there is. So the first of many views, drawn from the
-    levels of all, have the very pixels they have when all are drawn at once.
+    levels of all, have the very pixels they have when all are drawn at once. With `here` the caller's thread draws.
     """
 
     def __init__(
-        self, levels: Mapping[int, Image.Image], views: Sequence[View], spec: ImageSpec, *, exact: bool = False
+        self,
+        levels: Mapping[int, Image.Image],
+        views: Sequence[View],
+        spec: ImageSpec,
+        *,
+        exact: bool = False,
+        here: bool = False,
     ) -> None:
         self._levels = levels
         self._spec = spec
         self._exact = exact
         self._out = np.empty((len(views), spec.size, spec.size, 3), dtype=np.uint8)
-        self._pending = [_DRAWING.pool.submit(self._draw, i, view) for i, view in enumerate(views)]
+        self._pending: list[Future[None]] = []
+        for i, view in enumerate(views):
+            if here:
+                self._draw(i, view)
+            else:
+                self._pending.append(_DRAWING.pool.submit(self._draw, i, view))
 
     def result(self) -> UInt8:
         """The views (views, size, size, 3)."""
