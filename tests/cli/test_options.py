@@ -128,7 +128,7 @@ def test_a_wrong_choice_is_a_usage_mistake_that_names_the_right_ones(command, op
 @pytest.mark.parametrize(
     ("command", "panels"),
     [
-        ("classify", ["What to ask", "Model", "Views and vote", "Output", "Shards and tables", "Cluster"]),
+        ("classify", ["What to ask", "Model", "Views and vote", "Output", "Shards and tables", "Cluster", "Other"]),
         ("eval", ["What to ask", "Model", "Views and vote", "Output", "Run", "Cluster"]),
     ],
 )
