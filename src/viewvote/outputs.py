@@ -46,7 +46,9 @@ def check_folder(path: Path, *, overwrite: bool) -> None:
     with _as_usage_error(path):
         _check_place(path, path.resolve())
         if _exists(path) and (not path.is_dir() or any(path.iterdir())) and not overwrite:
-            raise UsageError(f"{path} exists and is not empty; choose another folder or overwrite it.")
+            raise UsageError(
+                f"{path} exists and is not empty; choose another folder, or replace it with overwrite=True."
+            )
         path.parent.mkdir(parents=True, exist_ok=True)
 
 

@@ -197,7 +197,8 @@ class Trace:
     source: Float32 | None = None  # (labels,)
 
     def __repr__(self) -> str:
-        return f"Trace({len(self.views)} views, {np.count_nonzero(self.views.kept)} kept)"
+        n = len(self.views)
+        return f"Trace({n} view{'' if n == 1 else 's'}, {np.count_nonzero(self.views.kept)} kept)"
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as JSON-ready values."""

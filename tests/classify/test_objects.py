@@ -37,6 +37,7 @@ def test_they_are_shown_in_a_line(clf, tmp_path):
     prediction = replace(clf(tmp_path / "red.png"), probability=0.987)
     assert repr(prediction) == f"Prediction('red', 99% likely, 4 of 4 votes, anchored, toy, '{tmp_path}/red.png')"
     assert repr(prediction.trace) == "Trace(16 views, 4 kept)"
+    assert repr(Classifier("toy", labels=["red"], n_views=1)(picture()).trace) == "Trace(1 view, 1 kept)"
     assert repr(prediction.trace.views) == "ViewTable(16 views, 4 kept)"
     assert len(repr(many(picture()))) < 100
 

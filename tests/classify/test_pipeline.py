@@ -182,3 +182,36 @@ def test_bare_repositories_and_folders_are_model_ids(tmp_path):
     assert full_model_id(str(tmp_path)) == f"hf:{tmp_path}"
     (tmp_path / "viewvote.json").write_text("{}")
     assert full_model_id(str(tmp_path)) == f"onnx:{tmp_path}"
+
+
+GROUPS = {"warm": ["red", "yellow"], "cold": "blue"}
+
+
+def test_labels_may_have_texts_of_their_own(pipe):
+    answer = pipe([RED, BLUE], candidate_labels=GROUPS)
+    assert [rows[0]["label"] for rows in answer] == ["warm", "cold"]
+    classifier = viewvote.Classifier("toy", labels=GROUPS, n_views=8, templates=["a photo of a {}."])
+    expected = classifier(RED)
+    assert {row["label"]: row["score"] for row in answer[0]} == {
+        label: float(p) for label, p in zip(expected.labels, expected.probabilities, strict=True)
+    }
+
+
+def test_other_texts_of_the_same_labels_are_another_question(pipe):
+    assert pipe(RED, candidate_labels={"a": "red", "b": "blue"})[0]["label"] == "a"
+    assert pipe(RED, candidate_labels={"a": "blue", "b": "red"})[0]["label"] == "b"
+    assert pipe(RED, candidate_labels={"red": "red", "blue": ["blue"]}) == pipe(RED, candidate_labels=["red", "blue"])
+
+
+def test_each_image_may_have_a_mapping_or_a_list(pipe):
+    answers = pipe([RED, BLUE], candidate_labels=[{"it": "red", "other": "blue"}, ["red", "blue"]])
+    assert [rows[0]["label"] for rows in answers] == ["it", "blue"]
+
+
+def test_mistakes_in_a_mapping_are_told(pipe):
+    with pytest.raises(UsageError, match="there are no labels"):
+        pipe(RED, candidate_labels={})
+    with pytest.raises(UsageError, match="label 'cat' has 3"):
+        pipe(RED, candidate_labels={"cat": 3})
+    with pytest.raises(UsageError, match="as many lists"):
+        pipe(RED, candidate_labels=[{"cat": "a cat"}])

@@ -128,7 +128,7 @@ def test_what_views_stop_and_disagreement_mean_together(views, stop, disagreemen
         ("many", None, None, "views must be a number, adaptive or auto; got 'many'"),
         ("8", None, 0.1, "belongs to adaptive views"),
         ("8", "exact", 0.1, "never disagrees"),
-        ("adaptive", "exact", 0.1, "leave disagreement out"),
+        ("adaptive", "exact", 0.1, "leave out `disagreement`"),
         ("adaptive", "s.json", "exact", "reads no thresholds"),
     ],
 )

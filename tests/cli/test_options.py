@@ -128,7 +128,7 @@ def test_a_wrong_choice_is_a_usage_mistake_that_names_the_right_ones(command, op
 @pytest.mark.parametrize(
     ("command", "panels"),
     [
-        ("classify", ["What to ask", "Model", "Views and vote", "Output", "Shards and tables", "Cluster"]),
+        ("classify", ["What to ask", "Model", "Views and vote", "Output", "Shards and tables", "Cluster", "Other"]),
         ("eval", ["What to ask", "Model", "Views and vote", "Output", "Run", "Cluster"]),
     ],
 )
@@ -137,3 +137,38 @@ def test_help_shows_options_in_groups(command, panels, columns, monkeypatch):
     shown = CliRunner().invoke(app, [command, "--help"]).stdout
     assert re.findall(r"^╭─ ([\w ]+?) ─", shown, flags=re.MULTILINE)[-len(panels) :] == panels
     assert max(map(len, shown.splitlines())) <= columns
+
+
+UNGROUPED = {"--quiet", "--plugin", "--json"}
+FEW = 6
+
+
+def all_commands(group):
+    for each in getattr(group, "commands", {}).values():
+        yield each
+        yield from all_commands(each)
+
+
+def groups_of(command):
+    """The options of a command by the group of `--help` they are in; None is the first one."""
+    found = {}
+    for parameter in command.params:
+        if parameter.param_type_name == "option":
+            found.setdefault(parameter.rich_help_panel, []).append(parameter.opts[0])
+    return found
+
+
+def test_help_of_many_options_is_in_groups():
+    command_line = typer.main.get_command(app)
+    many = [one for one in all_commands(command_line) if sum(map(len, groups_of(one).values())) > FEW]
+    many += [each for each in all_commands(command_line) if each.name in ("export", "statistics", "calibrate")]
+    assert len(many) > 10
+    for command in many:
+        if command.name not in ("classify", "metrics", "check"):
+            assert set(groups_of(command).get(None, [])) <= UNGROUPED, command.name
+
+
+def test_help_of_classify_starts_with_what_a_newcomer_needs():
+    groups = groups_of(typer.main.get_command(app).commands["classify"])
+    assert groups[None] == ["--labels", "--labels-file", "--model", "--views", "--output", "--explain"]
+    assert groups["Other"] == ["--plugin", "--quiet"]

@@ -67,3 +67,21 @@ def test_json_has_every_label_unless_told_and_the_others_the_best_three():
     assert row["votes"] == {"日本": 4, "café": 2}
     assert written("table").splitlines()[1].endswith("日本  (café 25%, cat 12%)")
     assert written("table", top=1).splitlines()[1].endswith("日本")
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("a/photo.jpg", "a/photo.jpg         "),
+        ("\u732b.jpg", "\u732b.jpg              "),  # a cat in Chinese takes two columns
+        ("e\u0301.jpg", "e\u0301.jpg               "),  # an accent of its own takes none
+        ("a/very/long/path/of.jpg", "…ry/long/path/of.jpg"),
+        ("\u732b" * 12 + ".jpg", "…" + "\u732b" * 7 + ".jpg "),
+    ],
+)
+def test_a_table_is_aligned_by_columns_of_the_terminal(path, shown):
+    stream = io.StringIO()
+    writer = Writer(stream, "table", top=None, trace=False, width=20, fresh=False)
+    writer.write(prediction(path))
+    line = stream.getvalue()
+    assert line.startswith(shown + "     25%")

@@ -67,3 +67,18 @@ def test_every_scheme_tells_what_it_is():
 
 def test_unit_rows_leave_zero_rows_alone():
     np.testing.assert_allclose(unit_rows(np.array([[3, 4], [0, 0]])), [[0.6, 0.8], [0, 0]], atol=1e-7)
+
+
+def test_options_that_a_family_has_no_use_for_are_named(caplog):
+    load_encoder("toy", LoadOptions(device="cpu", precision="int8", runtime="openvino"))
+    assert caplog.messages == []
+    load_encoder("toy", LoadOptions(device="cuda:1", dtype="fp16"))
+    assert caplog.messages == [
+        "toy runs on the CPU, without torch: device cuda:1 and dtype fp16 can only be had with torch models."
+    ]
+
+
+def test_a_torch_model_names_the_options_of_packs(caplog):
+    pytest.importorskip("torch")
+    load_encoder("pocket-torch", LoadOptions(precision="int8"))
+    assert caplog.messages == ["pocket-torch runs in torch: precision int8 can only be had with ONNX packs."]

@@ -33,6 +33,7 @@ def test_labels_are_returned_as_they_are():
     ("labels", "message"),
     [
         ("cat", r"Did you mean \['cat'\]"),
+        ("cat, dog", r"Did you mean \['cat', 'dog'\]"),
         ([], "there are no labels"),
         (["cat", " "], "label 1 is ' '"),
         (["cat", 3], "label 1 is 3"),

@@ -92,8 +92,13 @@ def test_the_wheel_installs_the_command_and_names_its_licence_and_home(built):
         points.read_string(archive.read(texts["entry_points.txt"]).decode())
         metadata = archive.read(texts["METADATA"]).decode().splitlines()
     assert dict(points["console_scripts"]) == {"viewvote": "viewvote.cli:main"}
-    assert "licenses/LICENSE" in texts
-    assert "License-Expression: MIT" in metadata
+    assert {name for name in texts if name.startswith("licenses/")} == {
+        "licenses/LICENSE",
+        "licenses/models/pocket/licences.md",
+        "licenses/src/viewvote/pictures/fonts/DejaVuSans-license.txt",
+        "licenses/src/viewvote/pictures/fonts/DroidSansFallback-license.txt",
+    }
+    assert "License-Expression: MIT AND Apache-2.0 AND Bitstream-Vera AND LicenseRef-WordNet-3.0" in metadata
     assert "Project-URL: Homepage, https://github.com/viewvote/viewvote" in metadata
 
 

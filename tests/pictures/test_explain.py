@@ -93,3 +93,14 @@ def test_the_picture_names_its_file(monkeypatch):
     explain(two_colours(), replace(prediction, path="deep/日本.png"))
     assert "日本.png" in said
     assert "日本.png" not in unnamed
+
+
+def test_bars_that_are_more_than_votes_say_so(monkeypatch):
+    said = []
+    monkeypatch.setattr("viewvote.pictures.explain.write", lambda draw, place, text, **how: said.append(text))
+    for method in ("zero", "anchored"):
+        explain(two_colours(), Classifier("toy", labels=["red", "green"], method=method, n_views=16)(two_colours()))
+    assert [text for text in said if text.startswith("votes")] == [
+        "votes",
+        "votes; as bars the scores, with the source view's say",
+    ]

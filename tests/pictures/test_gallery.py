@@ -33,6 +33,11 @@ def test_names_are_text_and_links_are_links():
     assert "(abstained)" in page
 
 
+def test_the_votes_stand_behind_a_name_of_any_direction():
+    page = gallery_page([shown("\u0642\u0637\u0629", "cat", 0.5)])  # Arabic
+    assert "<small><bdi>\u0642\u0637\u0629.jpg</bdi> &middot; 3 of 4 votes</small>" in page
+
+
 def test_names_that_are_no_text_do_not_stop_it():
     page = gallery_page([Shown("\udcff.jpg", "\udcff.webp", "t/\udcff.webp", "cat", 0.5, "")])
     assert 'href="%FF.webp"' in page

@@ -62,7 +62,9 @@ class FeatureWriter:
         self.paths: set[str] = set()
         there = any((folder / name).exists() for name in (ENCODING, IMAGES, ROWS))
         if there and not (resume or overwrite):
-            raise UsageError(f"{folder} holds features already; continue them with resume, or replace with overwrite.")
+            raise UsageError(
+                f"{folder} holds features already; continue them with resume=True, or replace them with overwrite=True."
+            )
         kept: list[ImageFacts] = []
         try:
             folder.mkdir(parents=True, exist_ok=True)

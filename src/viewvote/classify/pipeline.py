@@ -1,15 +1,16 @@
 """The call transformers users know: `pipeline("zero-shot-image-classification")(image, candidate_labels=[...])`."""
 
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from ..checks import checked_whole
 from ..encoders import Encoder, LoadOptions, load_encoder
 from ..errors import UsageError, ViewvoteError
 from ..images.photo import ImageSource
 from ..images.urls import SECONDS
+from ..labels.texts import ClassTexts, Labels, checked_texts
 from ..prediction import Prediction
 from ..registry import unknown_name
 from ..stopping.options import Views
@@ -21,7 +22,10 @@ TASK = "zero-shot-image-classification"
 KEPT = 16
 """Label sets whose classifiers are kept for the next call."""
 
-Key = tuple[tuple[str, ...], str | None, float]
+Answers = tuple[tuple[str, ...], tuple[ClassTexts, ...]]
+"""The labels, and what stands for each."""
+
+Key = tuple[Answers, str | None, float]
 
 
 class ZeroShotImageClassification:
@@ -56,7 +60,7 @@ class ZeroShotImageClassification:
     def __call__(
         self,
         image: ImageSource | Sequence[ImageSource],
-        candidate_labels: Sequence[str] | Sequence[Sequence[str]] | str,
+        candidate_labels: Labels | Sequence[Labels] | str,
         *,
         hypothesis_template: str | None = None,
         batch_size: int | None = None,
@@ -69,7 +73,8 @@ class ZeroShotImageClassification:
 
         Args:
             image: One image, or a list of them.
-            candidate_labels: The labels, also in one text with commas; for a list of images also a list for each image.
+            candidate_labels: The labels: a list, one text with commas, or a mapping from label to text or texts; for a
+                list of images also a list or mapping for each image.
             hypothesis_template: A text with {} where the label belongs.
             batch_size: Images encoded at once; None is what is fastest here.
             timeout: Seconds that an image behind an address may take, where addresses are allowed.
@@ -93,14 +98,14 @@ class ZeroShotImageClassification:
         answers = [_rows(one, shown) for one in found]
         return answers if isinstance(image, (list, tuple)) else answers[0]
 
-    def _for(self, labels: tuple[str, ...], template: str | None, seconds: float) -> Classifier:
+    def _for(self, labels: Answers, template: str | None, seconds: float) -> Classifier:
         if template is not None and "{}" not in template:
             raise UsageError(f"hypothesis_template {template!r} has no {{}} where the label belongs.")
         key = labels, template, seconds
         if key not in self._classifiers:
             self._classifiers[key] = Classifier(
                 self.encoder,
-                labels=labels,
+                labels=dict(zip(*labels, strict=True)),
                 method=self.method,
                 n_views=self.n_views,
                 keep=self.keep,
@@ -175,16 +180,16 @@ def _rows(answer: Prediction | ViewvoteError, top: int | None) -> list[dict[str,
     return [{"score": float(answer.probabilities[i]), "label": answer.labels[i]} for i in answer.ranking(top)]
 
 
-def _for_each(labels: Sequence[str] | Sequence[Sequence[str]] | str, images: int | None) -> list[tuple[str, ...]]:
+def _for_each(labels: Labels | Sequence[Labels] | str, images: int | None) -> list[Answers]:
     """The labels of each image; `images` is how many there are, None for an image that is not in a list."""
     if isinstance(labels, str):
-        return [tuple(label.strip() for label in labels.split(","))] * (1 if images is None else images)
-    own = [one for one in labels if not isinstance(one, str)]
+        labels = [label.strip() for label in labels.split(",")]
+    own = [] if isinstance(labels, Mapping) else [one for one in labels if not isinstance(one, str)]
     if not own:
-        return [tuple(str(label) for label in labels)] * (1 if images is None else images)
+        return [checked_texts(cast("Labels", labels))] * (1 if images is None else images)
     if images is None or len(own) != len(labels) or len(labels) != images:
         raise UsageError(
             f"labels for each image are as many lists as there are images in a list; got {len(labels)} for "
             f"{'one image' if images is None else f'{images} images'}."
         )
-    return [tuple(one) for one in own]
+    return [checked_texts(one) for one in own]

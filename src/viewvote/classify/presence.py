@@ -59,7 +59,7 @@ def asked_presence(
 ) -> Presence | None:
     """What answers the questions that are asked; None if there are none."""
     if thresholds is not None and not multi_label:
-        raise UsageError("thresholds are of each label alone; ask for that too: multi_label=True, or --multi-label.")
+        raise UsageError("thresholds are of each label alone; ask for that too: multi_label=True.")
     if none_of_these_asked and NONE_OF_THESE in labels:
         raise UsageError(f"{NONE_OF_THESE!r} is added to the labels, so it cannot be one of yours.")
     if not none_of_these_asked and not multi_label:

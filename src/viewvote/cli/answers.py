@@ -25,6 +25,7 @@ from .output import ENDINGS, RESUMABLE, Writer, check_answers, open_output
 from .progress import progress
 from .resume import as_written
 from .surroundings import Adviser, summary_of, with_asked_context
+from .terminal import columns_of
 from .values import read_labels, read_limits, read_settings, read_thresholds, read_views
 from .watching import answer_what_comes
 
@@ -206,4 +207,4 @@ def _path_width(paths: list[str], *, watching: bool) -> int:
     columns = os.get_terminal_size().columns if os.isatty(1) else 200
     if watching:
         return min(columns // 2, 60)
-    return max(10, min(max((len(path) for path in paths), default=0), columns // 2))
+    return max(10, min(max(map(columns_of, paths), default=0), columns // 2))

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from . import options as opt
 from .guard import complain, guarded
 
 HELP = """Fit the probability of answers on the records of runs with known labels.
@@ -25,8 +26,18 @@ those you will ask about are worth more than many others: a few hundred are enou
 @guarded
 def calibrate(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs of one method and model.")],
-    output: Annotated[Path | None, typer.Option(help="Write the calibration to this file.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the calibration to this file.",
+            show_default="standard output",
+            rich_help_panel=opt.OUTPUT,
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the file if it exists.", rich_help_panel=opt.OUTPUT)
+    ] = False,
 ) -> None:
     """Fit the probability of answers on the records of runs."""
     from ..outputs import check_output, put_output

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from . import options as opt
 from .guard import complain, guarded
 
 HELP = """Calibrate adaptive views on the records of runs that looked at all views.
@@ -32,15 +33,39 @@ def calibrate_stop(
             metavar="RATE|noise|strict",
             help="Accepted rate of other answers than with all views; may be repeated. strict is 1%.",
             show_default="strict",
+            rich_help_panel=opt.VOTE,
         ),
     ] = None,
     method: Annotated[
-        str | None, typer.Option(help="The vote: zero or anchored.", show_default="that of the runs")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The vote: zero or anchored.",
+            show_default="that of the runs",
+            rich_help_panel=opt.VOTE,
+        ),
     ] = None,
-    keep: Annotated[float, typer.Option(help="The share of views that vote.")] = 0.3,
-    budget: Annotated[int | None, typer.Option(min=1, help="Views at most; by default those of the records.")] = None,
-    output: Annotated[Path | None, typer.Option(help="Write the thresholds to this file.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
+    keep: Annotated[
+        float, typer.Option(metavar="SHARE", help="The share of views that vote.", rich_help_panel=opt.VOTE)
+    ] = 0.3,
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Views at most.", show_default="those of the records", rich_help_panel=opt.VOTE
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the thresholds to this file.",
+            show_default="standard output",
+            rich_help_panel=opt.OUTPUT,
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the file if it exists.", rich_help_panel=opt.OUTPUT)
+    ] = False,
 ) -> None:
     """Calibrate adaptive views on the records of runs."""
     import json

@@ -11,6 +11,8 @@ from . import options as opt
 from .context import ContextMixOption
 
 Format = Literal["table", "json", "jsonl", "csv"]
+FIRST = ("labels", "labels_file", "model", "views", "output", "explain")
+"""What a newcomer needs; `--help` starts with them."""
 
 HELP = """Classify images by labels in words: augment, predict, keep the confident views, vote.
 
@@ -43,13 +45,18 @@ class ClassifyOptions:
     images: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="IMAGE|FOLDER|GLOB|SHARD|TABLE|ADDRESS|-...",
-            help="What to classify; - is an image or paths on standard input.",
+            metavar="IMAGE|FOLDER|-...",
+            help="What to classify: images, folders, patterns, shards, tables, addresses; - is an image or paths on "
+            "standard input.",
         ),
     ] = None
     watch: Annotated[
         str | None,
-        typer.Option(metavar="FOLDER", help="Classify what is in this folder and what comes into it, until Ctrl-C."),
+        typer.Option(
+            metavar="FOLDER",
+            help="Classify what is in this folder and what comes into it, until Ctrl-C.",
+            rich_help_panel=opt.ASK,
+        ),
     ] = None
     features: Annotated[
         Path | None,
@@ -180,7 +187,7 @@ class ClassifyOptions:
     quiet: opt.QuietOption = False
 
 
-@opt.takes(ClassifyOptions)
+@opt.takes(ClassifyOptions, first=FIRST)
 def classify(asked: ClassifyOptions) -> int:
     """Classify images by labels in words."""
     opt.load_plugins(asked.plugins)

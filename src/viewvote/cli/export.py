@@ -5,10 +5,13 @@ from typing import Annotated
 
 import typer
 
+from . import options as opt
+from .completion import offer_models
 from .guard import complain, guarded
 
 VIEWS_PER_IMAGE = 4
 VIEWS_PER_EXAMPLE = 16
+TOWERS = "Precision and agreement"
 
 HELP = """Write a torch model as an ONNX pack, and print how well the pack agrees with it.
 
@@ -22,13 +25,27 @@ HELP = """Write a torch model as an ONNX pack, and print how well the pack agree
 
 @guarded
 def export(
-    model: Annotated[str, typer.Argument(help="Model id, such as open_clip:ViT-B-16/openai.")],
-    out: Annotated[Path, typer.Option(help="The pack's folder.")],
-    int8: Annotated[bool, typer.Option("--int8", help="Add an int8 vision tower, calibrated on the images.")] = False,
+    model: Annotated[
+        str,
+        typer.Argument(metavar="ID", help="Model id, such as open_clip:ViT-B-16/openai.", autocompletion=offer_models),
+    ],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The pack's folder.", rich_help_panel=opt.OUTPUT)],
+    int8: Annotated[
+        bool,
+        typer.Option("--int8", help="Add an int8 vision tower, calibrated on the images.", rich_help_panel=TOWERS),
+    ] = False,
     images: Annotated[
-        list[str] | None, typer.Option(help="Images, folders or globs to calibrate and compare on.")
+        list[str] | None,
+        typer.Option(
+            metavar="IMAGE|FOLDER|GLOB",
+            help="Calibrate and compare on these; may be repeated.",
+            show_default="the shipped examples",
+            rich_help_panel=TOWERS,
+        ),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is in the folder.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace what is in the folder.", rich_help_panel=opt.OUTPUT)
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
 ) -> None:
     """Write a torch model as an ONNX pack."""

@@ -26,7 +26,7 @@ def guarded(command: Callable[P, int | None]) -> Callable[P, None]:
             code = command(*args, **kwargs) or 0
             sys.stdout.flush()
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the edge: a bug too ends in one line
-            code = exit_code_of(error)
+            code = exit_code_of(error, run)
         if code:
             sys.exit(code)
 
@@ -40,10 +40,10 @@ def open_closed_streams() -> None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - as long as the process
 
 
-def exit_code_of(error: BaseException) -> int:
-    """The exit code of a command that ended with this error, which is reported in one line."""
+def exit_code_of(error: BaseException, command: Callable[..., object] | None = None) -> int:
+    """The exit code of a command that ended with this error, which is reported in one line and in its options."""
     if isinstance(error, ViewvoteError):
-        complain(str(error))
+        complain(str(error) if command is None else _in_options(str(error), command))
         return error.exit_code
     if isinstance(error, KeyboardInterrupt):
         complain(f"interrupted. {error}".rstrip())
@@ -63,6 +63,12 @@ def exit_code_of(error: BaseException) -> int:
         traceback.print_exception(error)
     complain(f"unexpected {type(error).__name__}: {brief(str(error))}. Set VIEWVOTE_DEBUG=1 to see where.")
     return 1
+
+
+def _in_options(message: str, command: Callable[..., object]) -> str:
+    from .wording import in_options  # not above: typer's import is guarded too
+
+    return in_options(message, command)
 
 
 def _forget_stdout() -> None:

@@ -1,11 +1,13 @@
 """The options that commands share, in the groups of `--help`, and commands that take them as one dataclass."""
 
-from collections.abc import Callable, Sequence
-from inspect import signature
+from collections.abc import Callable, Collection, Sequence
+from copy import copy
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar, get_args
 
 import typer
+from typer.models import OptionInfo
 
 from .completion import offer_methods, offer_models, offer_templates
 from .guard import guarded
@@ -16,6 +18,7 @@ VOTE = "Views and vote"
 OUTPUT = "Output"
 RUN = "Run"
 CLUSTER = "Cluster"
+OTHER = "Other"
 
 # As viewvote.encoders.base and viewvote.views.sample have them, which load numpy.
 Augment = Literal["crops", "augmix"]
@@ -190,8 +193,13 @@ PluginOption = Annotated[
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.")]
 
 
-def takes(options: type[Options]) -> Callable[[Callable[[Options], int | None]], Callable[..., None]]:
-    """A command whose options are the fields of the dataclass `options`; the function gets one, filled."""
+def takes(
+    options: type[Options], *, first: Collection[str] = ()
+) -> Callable[[Callable[[Options], int | None]], Callable[..., None]]:
+    """A command whose options are the fields of the dataclass `options`; the function gets one, filled.
+
+    The fields named by `first` are what `--help` shows before all groups.
+    """
 
     def command_of(function: Callable[[Options], int | None]) -> Callable[..., None]:
         @guarded
@@ -199,10 +207,25 @@ def takes(options: type[Options]) -> Callable[[Callable[[Options], int | None]],
             return function(options(**values))
 
         command.__name__, command.__doc__ = function.__name__, function.__doc__
-        command.__signature__ = signature(options)  # type: ignore[attr-defined]
+        command.__signature__ = _with_first(signature(options), first)  # type: ignore[attr-defined]
         return command
 
     return command_of
+
+
+def _with_first(options: Signature, first: Collection[str]) -> Signature:
+    """The signature with those options in no group, and the others that are in none in a group of their own."""
+
+    def placed(one: Parameter) -> Parameter:
+        kind, *infos = get_args(one.annotation)
+        (info,) = infos = [copy(info) for info in infos]
+        if one.name in first:
+            info.rich_help_panel = None
+        elif isinstance(info, OptionInfo):
+            info.rich_help_panel = info.rich_help_panel or OTHER
+        return one.replace(annotation=Annotated[(kind, *infos)])
+
+    return options.replace(parameters=[placed(one) for one in options.parameters.values()]) if first else options
 
 
 def load_plugins(files: Sequence[Path] | None) -> None:

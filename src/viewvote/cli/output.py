@@ -15,6 +15,7 @@ from ..reading import reason
 from . import flat_csv
 from .classify import Format
 from .resume import done_before
+from .terminal import columns_of
 
 if TYPE_CHECKING:
     from ..classify.classifier import Classifier
@@ -80,8 +81,8 @@ class Writer:
 
     def _table(self, prediction: "Prediction") -> str:
         path = prediction.path or "-"
-        if len(path) > self._width:
-            path = "…" + path[1 - self._width :]
+        while columns_of(path) > self._width:
+            path = "…" + path[2:]
         others = [
             f"{prediction.labels[i]} {prediction.probabilities[i]:.0%}" for i in prediction.ranking(self._top)[1:]
         ]
@@ -91,7 +92,8 @@ class Writer:
             shown = [f"{prediction.labels[i]} {prediction.each.probabilities[i]:.0%}" for i in prediction.each.there]
             others = [f"shows {', '.join(shown) or 'none of the labels'}"]
         tail = f"  ({', '.join(others)})" if others else ""
-        return f"{path:{self._width}}  {prediction.probability:>6.0%}  {prediction.votes_won:>8}  {label}{tail}"
+        path += " " * (self._width - columns_of(path))
+        return f"{path}  {prediction.probability:>6.0%}  {prediction.votes_won:>8}  {label}{tail}"
 
     def _jsonl(self, prediction: "Prediction") -> str:
         return self._dumps(prediction.to_dict(trace=self._trace, top=self._top))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from . import options as opt
 from .completion import offering
 from .formats import format_of
 from .guard import guarded
@@ -23,6 +24,7 @@ ENDINGS |= {".html": "html", ".htm": "html"}
 RESCORED_ENDINGS = {".csv": "csv", ".json": "json"}
 VOTES = ("zero", "anchored")
 FILES = "Files"
+TABLE = "Table"
 
 N = TypeVar("N", int, float)
 
@@ -38,7 +40,8 @@ REPORT_HELP = """The paper's tables from runs: ours with intervals, the publishe
 """
 
 Output = Annotated[
-    Path | None, typer.Option(help="Write to this file instead of standard output.", rich_help_panel=FILES)
+    Path | None,
+    typer.Option(metavar="FILE", help="Write to this file instead of standard output.", rich_help_panel=FILES),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.", rich_help_panel=FILES)]
 
@@ -52,21 +55,30 @@ def report(
             metavar="NAME|FILE",
             help=f"{' | '.join(LAYOUTS)}, or a TOML file of your own.",
             autocompletion=offering(LAYOUTS),
+            rich_help_panel=TABLE,
         ),
     ] = "free",
     format: Annotated[  # noqa: A002
         str | None,
         typer.Option(
             help=" | ".join(FORMATS),
+            metavar="NAME",
             show_default="by the ending of --output; table on a terminal, else markdown",
             autocompletion=offering(FORMATS),
+            rich_help_panel=FILES,
         ),
     ] = None,
     compare: Annotated[
-        tuple[Path, Path] | None, typer.Option(metavar="A B", help="Whether the difference of two runs is real.")
+        tuple[Path, Path] | None,
+        typer.Option(metavar="A B", help="Whether the difference of two runs is real.", rich_help_panel=TABLE),
     ] = None,
     rescored: Annotated[
-        str | None, typer.Option(help="Also rows scored from the runs of zero: zero-shot, keep=0.1 (commas).")
+        str | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="Also rows scored from the runs of zero: zero-shot, keep=0.1.",
+            rich_help_panel=TABLE,
+        ),
     ] = None,
     output: Output = None,
     overwrite: Overwrite = False,
@@ -181,22 +193,39 @@ def metrics(
 @guarded
 def rescore(
     run: Annotated[Path, typer.Argument(help="A run's folder.")],
-    keep: Annotated[str | None, typer.Option(help="Shares of views that vote, separated by commas.")] = None,
-    views: Annotated[str | None, typer.Option(help="Numbers of views, separated by commas.")] = None,
-    tie: Annotated[str, typer.Option(help='Tie rules, separated by commas, or "all".')] = "greedy",
+    keep: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE,...", help="Shares of views that vote, separated by commas.", rich_help_panel=opt.VOTE
+        ),
+    ] = None,
+    views: Annotated[
+        str | None,
+        typer.Option(metavar="N,...", help="Numbers of views, separated by commas.", rich_help_panel=opt.VOTE),
+    ] = None,
+    tie: Annotated[
+        str,
+        typer.Option(metavar="NAME,...", help='Tie rules, separated by commas, or "all".', rich_help_panel=opt.VOTE),
+    ] = "greedy",
     method: Annotated[
-        str, typer.Option(help=" | ".join(VOTES), autocompletion=offering(VOTES), metavar="NAME")
+        str,
+        typer.Option(help=" | ".join(VOTES), autocompletion=offering(VOTES), metavar="NAME", rich_help_panel=opt.VOTE),
     ] = "zero",
     weight: Annotated[
         str | None,
         typer.Option(
-            help="Weights of the source view in the anchored vote, separated by commas; the run's own if left out."
+            metavar="W,...",
+            help="Weights of the source view in the anchored vote, separated by commas.",
+            show_default="the run's own",
+            rich_help_panel=opt.VOTE,
         ),
     ] = None,
     format: Annotated[  # noqa: A002
         str | None,
         typer.Option(
+            metavar="NAME",
             help=" | ".join(RESCORED),
+            rich_help_panel=FILES,
             show_default="by the ending of --output, else table",
             autocompletion=offering(RESCORED),
         ),

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from . import options as opt
 from .completion import offer_datasets, offer_models
 from .guard import complain, guarded
 
@@ -29,25 +30,55 @@ def reproduce(
             metavar="ID,ID,...",
             help="The models to run: one that starts from words, and CoOp's and MaPLe's for their rows.",
             autocompletion=offer_models,
+            rich_help_panel=opt.MODEL,
         ),
     ] = "pocket",
     teacher: Annotated[
-        str | None, typer.Option(metavar="ID", help="A stronger model, for the rows that have one.")
+        str | None,
+        typer.Option(metavar="ID", help="A stronger model, for the rows that have one.", rich_help_panel=opt.MODEL),
     ] = None,
     statistics: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Source statistics, for PromptAlign (`viewvote statistics`).")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Source statistics, for PromptAlign (`viewvote statistics`).",
+            rich_help_panel=opt.MODEL,
+        ),
     ] = None,
-    text_head: Annotated[Path | None, typer.Option(metavar="FILE", help="Vectors of the labels.")] = None,
-    root: Annotated[Path | None, typer.Option(metavar="DIR", help="The folder that holds the datasets.")] = None,
+    text_head: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Vectors of the labels.", rich_help_panel=opt.MODEL)
+    ] = None,
+    root: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The folder that holds the datasets.", rich_help_panel=opt.ASK)
+    ] = None,
     dataset: Annotated[
-        list[str] | None, typer.Option(help="Other data than the item's.", autocompletion=offer_datasets)
+        list[str] | None,
+        typer.Option(
+            metavar="NAME|DIR",
+            help="Other data than the item's; may be repeated.",
+            autocompletion=offer_datasets,
+            rich_help_panel=opt.ASK,
+        ),
     ] = None,
-    seeds: Annotated[str | None, typer.Option(metavar="N,N,...", help="Seeds of the views (default 0).")] = None,
-    limit: Annotated[int | None, typer.Option(metavar="N", help="So many samples of each dataset.")] = None,
-    views: Annotated[int | None, typer.Option(metavar="N", help="Other than the paper's 64 views.")] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of all runs.")] = Path("runs"),
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw a study to this PNG, SVG or PDF.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the drawing if it exists.")] = False,
+    seeds: Annotated[
+        str | None, typer.Option(metavar="N,N,...", help="Seeds of the views (default 0).", rich_help_panel=opt.VOTE)
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", help="So many samples of each dataset.", rich_help_panel=opt.ASK)
+    ] = None,
+    views: Annotated[
+        int | None, typer.Option(metavar="N", help="Other than the paper's 64 views.", rich_help_panel=opt.VOTE)
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="The folder of all runs.", rich_help_panel=opt.OUTPUT)
+    ] = Path("runs"),
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw a study to this PNG, SVG or PDF.", rich_help_panel=opt.OUTPUT),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the drawing if it exists.", rich_help_panel=opt.OUTPUT)
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
     """List the paper's tables and figures, or run one."""

@@ -64,7 +64,10 @@ def serve(
         ),
     ] = None,
     context: Annotated[
-        Path | None, typer.Option(help="A file of `viewvote context`, for requests with its labels and templates.")
+        Path | None,
+        typer.Option(
+            help="A file of `viewvote context`, for requests with its labels and templates.", rich_help_panel=ASKED
+        ),
     ] = None,
     teacher: Annotated[
         str | None,

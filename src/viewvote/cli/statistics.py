@@ -5,17 +5,34 @@ from typing import Annotated
 
 import typer
 
+from . import options as opt
+from .completion import offer_models
 from .guard import complain, guarded
 
 
 @guarded
 def statistics(
     images: Annotated[Path, typer.Argument(metavar="FOLDER", help="Images of the source data, in any subfolders.")],
-    model: Annotated[str, typer.Option(help="A MaPLe model: maple:CHECKPOINT@MODEL.")],
-    output: Annotated[Path, typer.Option(help="The safetensors file to write.")],
-    limit: Annotated[int | None, typer.Option(min=1, help="Use only this many images, evenly spaced.")] = None,
-    device: Annotated[str, typer.Option(help="auto | cpu | cuda | mps.")] = "auto",
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
+    model: Annotated[
+        str,
+        typer.Option(
+            metavar="ID",
+            help="A MaPLe model: maple:CHECKPOINT@MODEL.",
+            autocompletion=offer_models,
+            rich_help_panel=opt.MODEL,
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option(metavar="FILE", help="The safetensors file to write.", rich_help_panel=opt.OUTPUT)
+    ],
+    device: opt.DeviceOption[str] = "auto",
+    limit: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Use only this many images, evenly spaced.", rich_help_panel=opt.ASK),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the file if it exists.", rich_help_panel=opt.OUTPUT)
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,
 ) -> None:
     """Compute the token statistics of a MaPLe model over a folder of images."""

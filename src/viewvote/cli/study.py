@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from . import options as opt
 from .completion import offering
 from .formats import format_of
 from .guard import guarded
@@ -21,6 +22,7 @@ NAMES = (
     "context",
     "cost",
 )
+ANALYSIS = "Analysis"
 FORMATS = ("md", "latex", "csv", "json")
 ENDINGS = {".md": "md", ".markdown": "md", ".tex": "latex", ".csv": "csv", ".json": "json"}
 
@@ -47,34 +49,64 @@ def study(
     format: Annotated[  # noqa: A002
         str | None,
         typer.Option(
+            metavar="NAME",
             help=" | ".join(FORMATS),
             show_default="by the ending of --output, else md",
             autocompletion=offering(FORMATS),
+            rich_help_panel=opt.OUTPUT,
         ),
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw to this PNG, SVG or PDF.")] = None,
-    dark: Annotated[bool, typer.Option("--dark", help="Draw the plot for a dark page.")] = False,
-    output: Annotated[Path | None, typer.Option(help="Write to this file instead of standard output.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw to this PNG, SVG or PDF.", rich_help_panel=opt.OUTPUT)
+    ] = None,
+    dark: Annotated[
+        bool, typer.Option("--dark", help="Draw the plot for a dark page.", rich_help_panel=opt.OUTPUT)
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write to this file instead of standard output.", rich_help_panel=opt.OUTPUT),
+    ] = None,
     keep: Annotated[
         float | None,
         typer.Option(
-            metavar="SHARE", help="Share of views in the augmented dataset.", show_default="0.1, the paper's and TPT's"
+            metavar="SHARE",
+            help="Share of views in the augmented dataset.",
+            show_default="0.1, the paper's and TPT's",
+            rich_help_panel=ANALYSIS,
         ),
     ] = None,
     bins: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=1, max=100, help="Bins of confidence, entropy or overlap.", show_default="the paper's"
+            metavar="N",
+            min=1,
+            max=100,
+            help="Bins of confidence, entropy or overlap.",
+            show_default="the paper's",
+            rich_help_panel=ANALYSIS,
         ),
     ] = None,
     by: Annotated[
-        str | None, typer.Option(metavar="entropy|class", help="A finer table: invariance by entropy, jury by class.")
+        str | None,
+        typer.Option(
+            metavar="entropy|class",
+            help="A finer table: invariance by entropy, jury by class.",
+            rich_help_panel=ANALYSIS,
+        ),
     ] = None,
     images: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="failure: images shown; cost: images measured.", show_default="3"),
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="failure: images shown; cost: images measured.",
+            show_default="3",
+            rich_help_panel=ANALYSIS,
+        ),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace files that exist.", rich_help_panel=opt.OUTPUT)
+    ] = False,
 ) -> None:
     """The paper's analyses from runs."""
     from ..outputs import check_output

@@ -105,7 +105,7 @@ def gathered(
 def summary_of(context: Context, labels: Sequence[str]) -> str:
     """What the context takes off, in one line."""
     if not context.is_used:
-        return context.note or "context: nothing is taken off."
+        return f"{context.note or 'context: nothing is taken off'}."
     order = context.offsets.argsort()[::-1]
     most = [f"{context.taken_off(int(i)):.0%} off {labels[i]!r}" for i in order[:SHOWN] if context.offsets[i] > 0]
     part = f" ({context.note.removeprefix('context: ')})" if context.note else ""

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from typing import TYPE_CHECKING, TextIO
+from unicodedata import combining, east_asian_width
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,3 +54,12 @@ class _LinesAbove(io.TextIOBase):
         if not self.closed:
             self._stream.write(self._partial)
         super().close()
+
+
+def columns_of(text: str) -> int:
+    """How many columns of a terminal the text takes: Chinese, Japanese and Korean characters take two."""
+    return len(text) if text.isascii() else sum(_columns(character) for character in text)
+
+
+def _columns(character: str) -> int:
+    return 0 if combining(character) else 2 if east_asian_width(character) in "WF" else 1

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from . import options as opt
 from .completion import offer_datasets, offer_models, offer_templates
 from .guard import guarded
 
@@ -26,9 +27,11 @@ HELP = """Write the class vectors of a model's text tower: .safetensors, or .npy
 @guarded
 def export(
     model: Annotated[str, typer.Argument(help="Model id with a text tower.", autocompletion=offer_models)],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The .npy or .safetensors file to write.")],
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", help="The .npy or .safetensors file to write.", rich_help_panel=opt.OUTPUT)
+    ],
     labels_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A file of labels, as of `classify`.")
+        Path | None, typer.Option(metavar="FILE", help="A file of labels, as of `classify`.", rich_help_panel=opt.ASK)
     ] = None,
     classes: Annotated[
         str | None,
@@ -36,12 +39,21 @@ def export(
             metavar="NAME|FILE",
             help="The classes of a dataset instead: a catalog name, or a file with one a line.",
             autocompletion=offer_datasets,
+            rich_help_panel=opt.ASK,
         ),
     ] = None,
     templates: Annotated[
-        str, typer.Option(help="Template set, or a template with {}.", autocompletion=offer_templates)
+        str,
+        typer.Option(
+            metavar="SET|TEXT",
+            help="Template set, or a template with {}.",
+            autocompletion=offer_templates,
+            rich_help_panel=opt.ASK,
+        ),
     ] = "photo",
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the file if it exists.", rich_help_panel=opt.OUTPUT)
+    ] = False,
 ) -> None:
     """Write the class vectors of a model's text tower."""
     from ..datasets import read_class_names

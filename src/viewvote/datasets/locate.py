@@ -35,9 +35,7 @@ def data_root(root: Path | None) -> Path:
     """The folder that holds the datasets, or an error with how to name it."""
     found = known_root(root)
     if found is None:
-        raise UsageError(
-            f"where are the datasets? Name the folder with --root DIR (root= in Python) or set {ROOT_VARIABLE}."
-        )
+        raise UsageError(f"where are the datasets? Name the folder with root=DIR, or set {ROOT_VARIABLE}.")
     return found
 
 

@@ -1,5 +1,6 @@
 """One file per model family; `load_encoder("scheme:rest")` finds it."""
 
+import logging
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from typing import get_args
 
 from ..errors import UsageError
 from ..registry import Entry, Registry, unknown_name
+from .at_hand import check_at_hand
 from .base import (
     BaseEncoder,
     Dtype,
@@ -102,6 +104,7 @@ SCHEMES: Registry[Loader] = Registry(
     check=_check_loader,
 )
 
+logger = logging.getLogger("viewvote")
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
 
 
@@ -138,8 +141,23 @@ def load_encoder(model_id: str, options: LoadOptions | None = None) -> Encoder:
         raise UsageError(f"{scheme!r} is one model and has no variants; write {scheme!r} instead of {model_id!r}.")
     if not rest and ":" in model_id:
         raise UsageError(f"model id {model_id!r} names nothing after the scheme; expected {scheme}:NAME.")
+    check_at_hand(scheme, rest, options)
+    if (idle := _idle_options(scheme, options)) is not None:
+        logger.warning(f"{model_id} {idle}")
     encoder = checked_encoder(SCHEMES.get(scheme)(rest, options), role=f"what {model_id!r} loads")
     return remember(encoder, model_id, options)
+
+
+def _idle_options(scheme: str, options: LoadOptions) -> str | None:
+    """What to say where options are asked for that the model's family has no use for; None of a plugin's."""
+    entry = scheme_entry(scheme)
+    if not entry.target.startswith(__name__):
+        return None
+    runs = "in torch" if entry.extra else "on the CPU, without torch"
+    names, family = (("runtime", "precision"), "ONNX packs") if entry.extra else (("device", "dtype"), "torch models")
+    usual = {"device": ("auto", "cpu"), "dtype": ("fp32",), "runtime": ("auto",), "precision": ("auto",)}
+    idle = [f"{name} {value}" for name in names if (value := getattr(options, name)) not in usual[name]]
+    return f"runs {runs}: {' and '.join(idle)} can only be had with {family}." if idle else None
 
 
 def _checked(options: LoadOptions) -> LoadOptions:

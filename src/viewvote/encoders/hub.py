@@ -84,7 +84,7 @@ class HubRepo:
                     endpoint=self._endpoint,
                 )
         except errors.LocalEntryNotFoundError:
-            return None, _OFFLINE if self.offline else _NO_NETWORK
+            return None, _OFFLINE if self.offline else NO_NETWORK
         except errors.GatedRepoError:
             return None, "the repository is gated; accept its terms on its page and run `hf auth login`."
         except errors.RepositoryNotFoundError:
@@ -110,6 +110,20 @@ class HubRepo:
             f"With a network, `hf download {self.name} {filename}{revision}` puts it into the cache; "
             f"or copy the model's files into a folder by other means and name the folder instead of the repository."
         )
+
+
+def hub_is_off() -> bool:
+    """Whether the environment forbids to ask the hub."""
+    from huggingface_hub import constants
+
+    return bool(constants.HF_HUB_OFFLINE)
+
+
+def has_cached_repos(cache_dir: Path | None) -> bool:
+    """Whether any model of the hub is in its cache, or in this folder."""
+    from huggingface_hub import constants
+
+    return any(Path(cache_dir or constants.HF_HUB_CACHE).glob("models--*"))
 
 
 def hub_answers(repo: str) -> bool:
@@ -165,11 +179,12 @@ def staying_local(*, when: bool) -> Iterator[None]:
 
 
 PATIENCE = 2.0
+PROBED = "openai/clip-vit-base-patch32"  # any repository: the question is whether the hub answers
 REMEMBERED = 60.0
 _answers: dict[str, tuple[float, bool]] = {}  # when a host was asked, and whether it answered
 
 _OFFLINE = "it is not in the cache and offline mode is on."
-_NO_NETWORK = "it is not in the cache and the hub cannot be reached (HF_HUB_ETAG_TIMEOUT=20 waits longer for it)."
+NO_NETWORK = "it is not in the cache and the hub cannot be reached (HF_HUB_ETAG_TIMEOUT=20 waits longer for it)."
 
 
 def _transport_errors() -> tuple[type[Exception], ...]:

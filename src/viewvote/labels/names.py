@@ -22,7 +22,8 @@ def split_labels(text: str) -> list[str]:
 def checked_labels(labels: Sequence[str], *, unique: bool = True) -> tuple[str, ...]:
     """The labels, or UsageError where one is empty, not text, or (with `unique`) given twice."""
     if isinstance(labels, str):
-        raise UsageError(f"labels must be a list of strings; got the string {labels!r}. Did you mean [{labels!r}]?")
+        meant = [label.strip() for label in labels.split(",")]
+        raise UsageError(f"labels must be a list of strings; got the string {labels!r}. Did you mean {meant!r}?")
     found = tuple(labels)
     if not found:
         raise UsageError("there are no labels; give at least one, such as cat.")

@@ -22,6 +22,8 @@ OTHER = "#8A8A8A"
 MARGIN, GAP = 24 * SCALE, 8 * SCALE
 PHOTO, KEPT, LOST = 420 * SCALE, 96 * SCALE, 48 * SCALE
 COLUMNS, LEAST_COLUMNS = 7, 4
+BY_EYE = 0.005
+"""What a bar may differ from the share of the votes before the picture says that it shows something else."""
 
 
 def explain(image: ImageSource | Photo, prediction: Prediction) -> Image.Image:
@@ -153,6 +155,11 @@ def _tally(prediction: Prediction, views: Sequence[ViewTrace], colours: dict[str
     out = Image.new("RGB", (PHOTO, (len(rows) + 3) * row_height), "white")
     draw = ImageDraw.Draw(out)
     unit = "votes" if prediction.votes is not None else "probability"
+    if (
+        prediction.votes is not None
+        and abs(prediction.scores - prediction.votes / prediction.votes.sum()).max() > BY_EYE
+    ):
+        unit = "votes; as bars the scores, with the source view's say"
     write(draw, (0, 0), unit, size=11, fill=FAINT)
     room = PHOTO - name_width - 60 * SCALE
     for n, i in enumerate(rows):

@@ -54,7 +54,7 @@ def _entry(one: Shown) -> str:
         f'<img src="{_link(one.thumbnail)}" alt="" loading="lazy" width="{THUMBNAIL[0]}" height="{THUMBNAIL[1]}">'
         f'<span class="said"><b><span dir="auto">{label or "(abstained)"}</span><span>{one.probability:.0%}</span></b>'
         f'<span class="likely"><i style="width: {one.probability:.0%}"></i></span>'
-        f'<small dir="auto">{name}{votes}</small></span></a></li>'
+        f"<small><bdi>{name}</bdi>{votes}</small></span></a></li>"
     )
 
 

@@ -34,14 +34,16 @@ def asked_views(
     budget = views if isinstance(views, int) else Adaptive().budget
     if stop == EXACT:
         if disagreement is not None:
-            raise UsageError("stop exact never disagrees with the full budget; leave disagreement out.")
+            raise UsageError('stop="exact" never disagrees with the full budget; leave out `disagreement`.')
         return budget, EXACT
     if stop is None and isinstance(views, int):
         if disagreement is not None:
             raise UsageError("disagreement belongs to adaptive views: with a number, all of them are looked at.")
         return views, None
     if disagreement == EXACT:
-        raise UsageError("a disagreement of exact reads no thresholds; leave the file, or give another disagreement.")
+        raise UsageError(
+            'disagreement="exact" reads no thresholds; leave out the file of `stop`, or give another rate.'
+        )
     asked = Adaptive().disagreement if disagreement is None else disagreement
     return Adaptive(budget=budget, calibration=stop, disagreement=asked), None
 

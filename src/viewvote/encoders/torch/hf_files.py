@@ -12,11 +12,11 @@ from transformers import MODEL_MAPPING, AutoConfig, AutoImageProcessor, AutoMode
 
 from ...errors import CheckpointError, MissingExtraError, ModelNotFoundError, UnsupportedEncoderError
 from ...reading import read_json
+from ..at_hand import CONFIG, fetch_of
 from ..base import LoadOptions
 from ..hub import HubRepo
 
 T = TypeVar("T")
-CONFIG = "config.json"
 SIDE_FILES = (
     "preprocessor_config.json",
     "processor_config.json",
@@ -52,7 +52,7 @@ def load_parts(place: str, options: LoadOptions) -> Parts:
     if folder.is_dir():
         return _read_folder(folder, place)
     repo = HubRepo(place, cache_dir=options.cache_dir, offline=options.offline)
-    folder = _fetch(repo, CONFIG).parent
+    folder = fetch_of(repo, CONFIG).parent
     _check_dual(place, _read(place, CONFIG, AutoConfig.from_pretrained, folder))  # before the weights are fetched
     for name in SIDE_FILES:
         repo.find(name)
@@ -60,24 +60,15 @@ def load_parts(place: str, options: LoadOptions) -> Parts:
     return _read_folder(folder, place)
 
 
-def _fetch(repo: HubRepo, *names: str) -> Path:
-    where = f"hf download {repo.name}"
-    return repo.fetch(
-        *names,
-        advice="Expected a folder written by save_pretrained, or a hub id; fetch the latter where there is a network "
-        f"with: {where}",
-    )
-
-
 def _fetch_weights(repo: HubRepo) -> None:
     """Fetch the first kind of weights that the repository has, and where that is an index, the files it lists."""
-    found = _fetch(repo, *WEIGHTS)
+    found = fetch_of(repo, *WEIGHTS)
     if found.suffix == ".json":
         shards = read_json(found, error=CheckpointError).get("weight_map")
         for name in sorted({str(name) for name in shards.values()}) if isinstance(shards, dict) else ():
             if Path(name).name != name:
                 raise CheckpointError(f"{found} lists {name!r} as a file of weights; expected names without folders.")
-            _fetch(repo, name)
+            fetch_of(repo, name)
 
 
 def _read_folder(folder: Path, place: str) -> Parts:

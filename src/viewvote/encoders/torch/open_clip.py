@@ -20,7 +20,7 @@ try:
 except ImportError as error:
     raise MissingExtraError.for_extra("torch", what="An open_clip model") from error
 
-from ..hub import hub_answers, staying_local
+from ..hub import PROBED, hub_answers, staying_local
 from .class_token import class_token_features, reads_class_token
 from .common import TorchEncoder, number, pick_device, pick_dtype
 from .open_clip_weights import Source, find_source
@@ -28,8 +28,6 @@ from .prompted import ContextEncoder, DeepContextEncoder, replace_positions, thr
 
 if TYPE_CHECKING:
     from ..export.parts import ExportParts
-
-PROBED = "openai/clip-vit-base-patch32"  # any repository: the question is whether the hub answers
 
 
 def load(rest: str, options: LoadOptions) -> Encoder:
