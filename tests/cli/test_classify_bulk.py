@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -85,3 +87,16 @@ def test_mistakes_end_with_2(tmp_path, flags, problem):
     assert done.returncode == 2
     assert problem in done.stderr.decode()
     assert "Traceback" not in done.stderr.decode()
+
+
+def test_a_very_large_folder_is_not_listed_first_and_has_the_same_answers(tmp_path):
+    for i in range(6):
+        (tmp_path / "in" / str(i % 2)).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / str(i % 2) / f"{i}.png").write_bytes(picture(i))
+    args = ["classify", str(tmp_path / "in"), *LABELS, *TOY, "--format", "csv"]
+    listed = viewvote(*args).stdout
+    few = "from viewvote.sources import listing, open; listing.NAMES = open.NAMES = 2; from viewvote.cli import main; "
+    gone = "import viewvote.cli.inputs as i; del i.find_images; main()"  # what lists all images
+    done = subprocess.run([sys.executable, "-c", few + gone, *args], capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == listed
