@@ -118,10 +118,10 @@ def start_seconds(names: int) -> dict[str, float | int]:
                 first = folder / f"{i:07}.png"
             else:
                 os.link(first, folder / f"{i:07}.png")
-        args = ["classify", str(folder), *COMMAND, "--format", "jsonl", "--keep-columns", "id"]
+        args = ["classify", str(folder), *COMMAND, "--format", "jsonl"]
         start = time.monotonic()
         with subprocess.Popen([sys.executable, "-m", "viewvote", *args], stdout=subprocess.PIPE) as process:
-            assert process.stdout is not None  # noqa: S101 - it was asked for
+            assert process.stdout is not None  # it was asked for
             answer = json.loads(process.stdout.readline())
             wall = time.monotonic() - start
             user, system = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]

@@ -1,7 +1,6 @@
 """Google's and Azure's stores and Hugging Face's hub on loopback, with faults: for `gs://`, `az://` and `hf://`."""
 
 import json
-import os
 import random
 import shutil
 import socket
@@ -22,19 +21,23 @@ AZURITE_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1
 
 
 class Faults:
-    """Which requests fail and which answers are cut off: one in twenty each, once `at_work`, the same in every run."""
+    """Which requests fail and which answers are cut off: one in twenty each, once `at_work`, the same in every run.
+
+    After `most` faults there are no more: Azure's client waits a quarter of a minute and more after each.
+    """
 
     def __init__(self) -> None:
         self._random = random.Random(0)
         self._lock = threading.Lock()
         self.requests = self.failed = self.cut = 0
         self.at_work = False
+        self.most = 1_000_000
 
     def next(self, *, may_cut: bool) -> str | None:
         """What is to happen to the request at hand."""
         with self._lock:
             self.requests += 1
-            chance = self._random.random() if self.at_work else 1.0
+            chance = self._random.random() if self.at_work and self.failed + self.cut < self.most else 1.0
             fails, cuts = chance < 1 / FAILS_IN, may_cut and 1 / FAILS_IN <= chance < 2 / FAILS_IN
             self.failed, self.cut = self.failed + fails, self.cut + cuts
             return "fail" if fails else "cut" if cuts else None
@@ -64,7 +67,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(data[: len(data) // 2] if fault == "cut" else data)
         self.close_connection = self.close_connection or fault == "cut"
 
-    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = _respond
+    def __getattr__(self, name: str) -> object:  # do_GET, do_PUT, ...
+        if name.startswith("do_"):
+            return self._respond
+        raise AttributeError(name)
 
     def log_message(self, *args: object) -> None:
         pass
@@ -151,6 +157,7 @@ def hub(files: Mapping[str, bytes], *, name: str = "someone/photos") -> Iterator
 
     class Hub(_Handler):
         def answer(self, body: bytes) -> tuple[int, dict[str, str], bytes]:
+            del body
             asked = urlsplit(self.path)
             path, api = unquote(asked.path), f"/api/datasets/{name}"
             if path in (api, f"{api}/revision/main"):
@@ -203,4 +210,4 @@ def _free_port() -> int:
 
 def azurite_is_here() -> bool:
     """Whether `az` can be served."""
-    return shutil.which("azurite-blob", path=os.environ.get("PATH")) is not None
+    return shutil.which("azurite-blob") is not None

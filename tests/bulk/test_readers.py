@@ -82,10 +82,8 @@ def test_spark(table, monkeypatch):
             "error": "string",
             "id": "string",
         }
-        rows = {row["key"]: row for row in frame.collect()}
-        expected = {row["key"]: row for row in rows_of(table)}
-        assert {key: row["label"] for key, row in rows.items()} == {key: row["label"] for key, row in expected.items()}
-        assert all([best.asDict() for best in row["top"] or []] == (expected[key]["top"] or []) for key, row in rows.items())
+        found = {row["key"]: row.asDict(recursive=True) for row in frame.collect()}
+        assert found == {row["key"]: row for row in rows_of(table)}
         counts = frame.where("error is null").groupBy("label").count().orderBy("label").collect()
         assert [tuple(row) for row in counts] == [("blue", 5), ("green", 5), ("red", 5)]
     finally:
