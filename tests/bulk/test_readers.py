@@ -1,5 +1,8 @@
 """The table opens in other programs by its name alone."""
 
+import shutil
+import sys
+
 import pytest
 
 from benchmarks.shelves import LABELS
@@ -48,6 +51,43 @@ def test_duckdb(table):
         ("red", 5, "red"),
         (None, 1, None),
     ]
+
+
+@pytest.mark.filterwarnings("ignore")  # of Spark's own
+def test_spark(table, monkeypatch):
+    """Needs `pip install pyspark` and a Java that it knows."""
+    sql = pytest.importorskip("pyspark.sql")
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java")
+    monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    settings = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.sql.shuffle.partitions": "1"}
+    builder = sql.SparkSession.builder.master("local[1]").appName("answers")
+    spark = builder.config(map=settings).getOrCreate()
+    try:
+        frame = spark.read.parquet(str(table))
+        assert {field.name: field.dataType.simpleString() for field in frame.schema} == {
+            "key": "string",
+            "label": "string",
+            "index": "int",
+            "probability": "double",
+            "vote_share": "double",
+            "votes": "double",
+            "kept_views": "double",
+            "views_used": "int",
+            "tie_break": "string",
+            "stop": "string",
+            "top": "array<struct<label:string,index:int,probability:double>>",
+            "shown": "array<string>",
+            "error": "string",
+            "id": "string",
+        }
+        found = {row["key"]: row.asDict(recursive=True) for row in frame.collect()}
+        assert found == {row["key"]: row for row in rows_of(table)}
+        counts = frame.where("error is null").groupBy("label").count().orderBy("label").collect()
+        assert [tuple(row) for row in counts] == [("blue", 5), ("green", 5), ("red", 5)]
+    finally:
+        spark.stop()
 
 
 def test_arrow_reads_it_as_one_dataset(table):

@@ -114,6 +114,26 @@ def test_changed_images_are_refused(tmp_path):
         classify_bulk(job(str(folder), tmp_path / "t.parquet"))
 
 
+def test_a_part_of_a_piece_that_changed_before_it_was_finished_is_not_taken_for_its_own(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for i in range(3):
+        (folder / f"{i}.png").write_bytes(picture(i))
+
+    def stop(totals):
+        raise StoppedError
+
+    with pytest.raises(StoppedError):  # behind the first part, before the note that its piece is finished
+        classify_bulk(job(str(folder), tmp_path / "t.parquet"), watch=stop)
+    assert len(parts_of(tmp_path / "t.parquet")) == 1
+    assert not list((tmp_path / "t.parquet.manifest").glob("finished/*"))
+    (folder / "00.png").write_bytes(picture(0))
+    with pytest.raises(RunError, match=r"other images: part-00000000-00000.parquet is of a piece that was another"):
+        classify_bulk(job(str(folder), tmp_path / "t.parquet"))
+    (folder / "00.png").unlink()
+    assert classify_bulk(job(str(folder), tmp_path / "t.parquet")).images == 3
+
+
 def test_what_cannot_be_read_is_a_row_with_its_reason(tmp_path):
     write_tar(tmp_path / "0.tar", {"a.png": picture(0), "b.png": b"no image", "c.png": picture(2)})
     (tmp_path / "1.tar").write_bytes(b"no archive" * 100)

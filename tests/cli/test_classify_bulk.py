@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -73,6 +75,9 @@ def test_errors_end_with_1_and_are_in_the_table(tmp_path):
         (["s.tar", "--engine", "ray"], "--engine ray writes a table"),
         (["s.tar", "--output", "o.parquet", "--format", "csv"], "leave --format and --trace out"),
         (["s.tar", "--output", "memory://x/answers"], "--output memory://x/answers must end in .parquet"),
+        (["s.tar", "--output", "s3://"], "--output s3:// must end in .parquet"),
+        (["s.tar", "--output", "https://x/t.parquet"], "a web server takes no files"),
+        (["s.tar", "--output", "hf://datasets/a/b/t.parquet"], "each part would be a commit"),
         (["s.tar", "--explain", "x"], "--explain draws single files"),
         (["gone.tar"], "no such file or folder: gone.tar"),
         (["nothing://x/*.jpg"], "cannot use nothing://x"),
@@ -85,3 +90,16 @@ def test_mistakes_end_with_2(tmp_path, flags, problem):
     assert done.returncode == 2
     assert problem in done.stderr.decode()
     assert "Traceback" not in done.stderr.decode()
+
+
+def test_a_very_large_folder_is_not_listed_first_and_has_the_same_answers(tmp_path):
+    for i in range(6):
+        (tmp_path / "in" / str(i % 2)).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / str(i % 2) / f"{i}.png").write_bytes(picture(i))
+    args = ["classify", str(tmp_path / "in"), *LABELS, *TOY, "--format", "csv"]
+    listed = viewvote(*args).stdout
+    few = "from viewvote.sources import listing, open; listing.NAMES = open.NAMES = 2; from viewvote.cli import main; "
+    gone = "import viewvote.cli.inputs as i; del i.find_images; main()"  # what lists all images
+    done = subprocess.run([sys.executable, "-c", few + gone, *args], capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == listed

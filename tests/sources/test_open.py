@@ -9,7 +9,7 @@ from viewvote.errors import UsageError
 from viewvote.sources import listing, open_source
 from viewvote.sources.braces import expand, has_braces
 from viewvote.sources.files import FilesPiece
-from viewvote.sources.listing import list_files, split_pattern
+from viewvote.sources.listing import holds_more, list_files, split_pattern
 from viewvote.sources.piece import digest_of
 
 
@@ -125,3 +125,10 @@ def test_a_large_flat_folder_is_not_held(tmp_path, monkeypatch):
     monkeypatch.setattr(listing, "nsmallest", lambda n, names: asked.append(n) or whole(n, names))
     assert len(list(list_files(str(tmp_path)))) == 50
     assert set(asked) == {8}
+
+
+def test_a_folder_is_crowded_by_the_files_anywhere_below_it(tree):
+    every = list(list_files(str(tree)))
+    assert holds_more(str(tree), len(every) - 1)
+    assert not holds_more(str(tree), len(every))
+    assert not holds_more(str(tree / "nowhere"), 0)

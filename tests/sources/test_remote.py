@@ -1,7 +1,9 @@
 """Addresses: memory, web servers that break off, S3 that fails one request in twenty."""
 
 import io
+import json
 import random
+from types import SimpleNamespace
 
 import pytest
 
@@ -144,6 +146,48 @@ def test_what_a_further_attempt_would_not_change_is_raised_at_once():
     with pytest.raises(OSError, match=r"\(6 attempts\)"):
         patience.persist(lambda: fail(TimeoutError("slow")), what="x")
     assert len(asked) == 9
+
+
+def held_as(**where):
+    """An error whose client keeps the status of the answer there."""
+    error = OSError("no")
+    for name, value in where.items():
+        setattr(error, name, value)
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "attempts"),
+    [
+        (held_as(status=403), 1),
+        (held_as(code=401), 1),
+        (held_as(status_code=403), 1),  # Azure's
+        (held_as(response=SimpleNamespace(status_code=403)), 1),  # the hub's
+        (held_as(response={"ResponseMetadata": {}}), 6),  # of botocore
+        (held_as(status=429), 6),
+        (held_as(response=SimpleNamespace(status_code=503)), 6),
+        (ValueError("Bad Request"), 1),
+        (NotImplementedError("no lists of repositories"), 1),
+        (json.JSONDecodeError("cut off", "{", 1), 6),
+    ],
+)
+def test_only_what_may_pass_is_asked_for_again(error, attempts):
+    asked = []
+
+    def fail():
+        asked.append(1)
+        raise error
+
+    with pytest.raises(OSError, match="what it was: "):
+        patience.persist(fail, what="what it was")
+    assert len(asked) == attempts
+
+
+def test_an_address_that_its_client_does_not_understand_is_a_mistake():
+    pytest.importorskip("huggingface_hub")
+    for place in ("hf://", "hf://single"):
+        with pytest.raises(UsageError, match=f"cannot list {place}: "):
+            open_source(place)
 
 
 def test_a_scheme_without_its_package_names_it(monkeypatch):

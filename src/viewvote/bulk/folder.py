@@ -6,9 +6,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from ..errors import RunWriteError
+from ..errors import RunWriteError, UsageError
 from ..files import sync_folder, write_whole
-from ..sources.address import file_system
+from ..sources.address import file_system, scheme_of
 from ..sources.listing import list_files
 from ..sources.patience import persist
 
@@ -105,10 +105,20 @@ def _take_name(half: Path, path: Path) -> bool:
     return True
 
 
+_READ_ONLY = {
+    "http": "a web server takes no files",
+    "https": "a web server takes no files",
+    "hf": "each part would be a commit",
+}
+
+
 class StoreFolder:
     """A prefix of a store. Its objects appear whole, and where it can it refuses a name that is taken by itself."""
 
     def __init__(self, address: str) -> None:
+        scheme = scheme_of(address) or ""
+        if scheme in _READ_ONLY:
+            raise UsageError(f"cannot write {address}: {_READ_ONLY[scheme]}. Name a folder here, or of s3, gs or az.")
         self._address = address
         self._system, self._path = file_system(address)
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..errors import RecordError, RunWriteError, UsageError
+from ..errors import RecordError, RunError, RunWriteError, UsageError
 from ..runs.environment import differences, version_of
 from ..runs.lock import hold
 from ..sources.address import is_address
@@ -20,6 +20,8 @@ from .schema import table_of
 
 _FINISHED = re.compile(r"(\d{8,})-([0-9a-f]{8})-(\d+)-(\d+)")
 MANIFEST = "manifest.json"
+_PIECE = b"viewvote.piece"
+"""Under this name the metadata of a part has the digest of its piece: a part may be there before the piece's note."""
 
 
 @dataclass(frozen=True)
@@ -131,17 +133,20 @@ class Table:
                 found.setdefault(int(match[1]), Finished(match[2], int(match[3]), int(match[4])))
         return found
 
-    def written(self, number: int) -> Written:
-        """What is there of a piece."""
+    def written(self, number: int, digest: str) -> Written:
+        """What is there of a piece; raises RunError where it was begun as a piece of other images."""
         parts = rows = errors = 0
         while (data := self._parts.read(_part_name(number, parts))) is not None:
-            column = arrow().parquet.read_table(io.BytesIO(data), columns=["error"]).column(0)
+            found = arrow().parquet.read_table(io.BytesIO(data), columns=["error"])
+            if (found.schema.metadata or {}).get(_PIECE, digest.encode()) != digest.encode():
+                raise other_images(self.place, f"{_part_name(number, parts)} is of a piece that was another")
+            column = found.column(0)
             rows, errors, parts = rows + len(column), errors + len(column) - column.null_count, parts + 1
         return Written(parts, rows, errors)
 
-    def write_part(self, number: int, part: int, rows: list[dict[str, Any]]) -> None:
+    def write_part(self, number: int, part: int, rows: list[dict[str, Any]], *, digest: str) -> None:
         """Write a part of a piece, unless it is there."""
-        self._parts.create(_part_name(number, part), self._encoded(rows))
+        self._parts.create(_part_name(number, part), self._encoded(rows, digest=digest))
 
     def finish(self, number: int, done: Finished) -> None:
         """Note that all parts of a piece are there."""
@@ -155,13 +160,22 @@ class Table:
         for name in [one for one in self._parts.names("") if re.fullmatch(r"part-\d+-\d+\.parquet", one)]:
             self._parts.remove(name)
 
-    def _encoded(self, rows: list[dict[str, Any]]) -> bytes:
+    def _encoded(self, rows: list[dict[str, Any]], *, digest: str = "") -> bytes:
         out = io.BytesIO()
-        arrow().parquet.write_table(table_of(rows, self.schema), out, compression="zstd")
+        table = table_of(rows, self.schema).replace_schema_metadata({_PIECE: digest})
+        arrow().parquet.write_table(table, out, compression="zstd")
         return out.getvalue()
 
     def _write_manifest(self, values: dict[str, Any]) -> None:
         self._notes.write(MANIFEST, json.dumps(values, indent=1, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+
+
+def other_images(place: str, what: str) -> RunError:
+    """The error of a table that was begun with other images."""
+    return RunError(
+        f"{place} was begun with other images: {what}. Were files added or removed? Give the same ones, "
+        "or name another --output."
+    )
 
 
 def _part_name(number: int, part: int) -> str:

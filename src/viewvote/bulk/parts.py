@@ -65,8 +65,8 @@ def answer_pieces(
 
     def items() -> Iterator[SourceItem]:
         for task in tasks:
-            begun = table.written(task.number)
-            ahead.append(_Open(task.number, digest_of(task.piece), begun.parts, begun.rows, begun.errors))
+            begun = _opened(task, table)
+            ahead.append(begun)
             for item in task.piece.items(skip=begun.rows):
                 ahead.append(item)
                 yield item
@@ -85,12 +85,19 @@ def answer_pieces(
 
 def lose_piece(task: Task, table: Table, reason: str, *, part_images: int) -> Iterator[Step]:
     """Write errors in place of what is missing of a piece that nobody can read to its end."""
-    begun = table.written(task.number)
+    begun = _opened(task, table)
+    skip = begun.rows
     stack = _Stack(table, part_images=part_images, top=0)
-    yield from stack.mark(_Open(task.number, digest_of(task.piece), begun.parts, begun.rows, begun.errors))
-    for item in task.piece.lost(reason, skip=begun.rows):
+    yield from stack.mark(begun)
+    for item in task.piece.lost(reason, skip=skip):
         yield from stack.add(item, item.error or ViewvoteError(reason))
     yield from stack.mark(_End())
+
+
+def _opened(task: Task, table: Table) -> _Open:
+    digest = digest_of(task.piece)
+    begun = table.written(task.number, digest)
+    return _Open(task.number, digest, begun.parts, begun.rows, begun.errors)
 
 
 class _Stack:
@@ -126,6 +133,6 @@ class _Stack:
         if not rows:
             return
         errors = sum(row.get("error") is not None for row in rows)
-        self._table.write_part(piece.number, piece.parts, rows)
+        self._table.write_part(piece.number, piece.parts, rows, digest=piece.digest)
         piece.parts, piece.rows, piece.errors = piece.parts + 1, piece.rows + len(rows), piece.errors + errors
         yield Step(piece.number, len(rows), errors)

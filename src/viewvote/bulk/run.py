@@ -10,7 +10,7 @@ from ..errors import RunError
 from ..runs.environment import environment_of
 from ..sources.piece import digest_of
 from .job import BulkJob
-from .output import Finished, Table
+from .output import Finished, Table, other_images
 from .parts import Step, Task, answer_pieces
 
 logger = logging.getLogger("viewvote")
@@ -132,10 +132,7 @@ class _Plan:
             raise self._changed(f"there were {max(self.before) + 1} pieces or more and are now {self._pieces}")
 
     def _changed(self, what: str) -> RunError:
-        return RunError(
-            f"{self._job.output} was begun with other images: {what}. Were files added or removed? Give the same ones, "
-            "or name another --output."
-        )
+        return other_images(self._job.output, what)
 
 
 class _Count:

@@ -61,6 +61,10 @@ WaitOption = Annotated[
 ]
 
 
+LISTED = ("explain", "features", "watch", "context")
+"""Options for which all images are listed first; they do not go with images by the million."""
+
+
 class Asked(Protocol):
     """What decides whether a command is about images by the million."""
 
@@ -96,9 +100,11 @@ class Asked(Protocol):
 
 
 def is_bulk(asked: Asked) -> bool:
-    """Whether the command names shards, tables or addresses, a table of answers, or a cluster."""
+    """Whether the command names shards, tables, addresses or a very large folder, a table of answers, or a cluster."""
     columns = asked.image_column or asked.path_column or asked.keep_columns
-    return bool(columns) or asked.engine == "ray" or is_table(asked.output) or _names_more(asked.images or [])
+    if columns or asked.engine == "ray" or is_table(asked.output) or _names_more(asked.images or []):
+        return True
+    return all(getattr(asked, name) is None for name in LISTED) and _is_crowded(asked.images or [])
 
 
 def is_table(output: Path | None) -> bool:
@@ -108,10 +114,17 @@ def is_table(output: Path | None) -> bool:
 
 def place_of(output: Path) -> str:
     """The output as it was written: as a path an address has lost one of its slashes."""
-    return re.sub(r"^([A-Za-z][A-Za-z0-9+.-]+):/+", r"\1://", str(output))
+    return re.sub(r"^([A-Za-z][A-Za-z0-9+.-]+):(?:/+|$)", r"\1://", str(output))
 
 
 def _names_more(places: Sequence[str]) -> bool:
     from ..sources.open import is_more_than_images
 
     return any(map(is_more_than_images, places))
+
+
+def _is_crowded(places: Sequence[str]) -> bool:
+    from ..sources import STDIN
+    from ..sources.open import is_crowded
+
+    return STDIN not in places and any(map(is_crowded, places))

@@ -20,6 +20,7 @@ from .formats import format_of
 from .guard import complain
 from .output import ENDINGS, RESUMABLE, Writer, open_output, scores_shown
 from .progress import EVERY_SECONDS
+from .resume import as_written
 
 if TYPE_CHECKING:
     from ..prediction import Prediction
@@ -111,10 +112,11 @@ def _write_lines(asked: ClassifyOptions, source: Source) -> tuple[int, int]:
     fresh = stream is None or stream.tell() == 0
     writer = _KeptWriter(asked, fmt, stream, source.keep, fresh=fresh)
     ahead: deque[SourceItem] = deque()
+    watch = _watch(asked.quiet)
 
     def items() -> Iterator[SourceItem]:
         for item in source:
-            if item.key not in before:
+            if as_written(item.key) not in before:
                 ahead.append(item)
                 yield item
 
@@ -129,6 +131,10 @@ def _write_lines(asked: ClassifyOptions, source: Source) -> tuple[int, int]:
                 failed += 1
             else:
                 writer.write_kept(replace(answer, path=item.key), item.columns)
+            watch(Totals(done, failed))
+    except KeyboardInterrupt as error:
+        resumable = asked.output is not None and fmt in RESUMABLE
+        raise KeyboardInterrupt("The same command with --resume goes on from here." if resumable else "") from error
     finally:
         writer.close()
         if stream is not None:

@@ -46,7 +46,9 @@ def file_system(address: str) -> tuple[Any, str]:
     except ImportError as error:
         package = PACKAGES.get(scheme or "", "its fsspec package")
         raise MissingExtraError(f"{scheme}:// needs {package}. Install it with: pip install {package}") from error
-    except ValueError as error:
+    except OSError as error:
+        raise UsageError(f"cannot use {address}: {str(error).rstrip('.') or type(error).__name__}.") from error
+    except (ValueError, NotImplementedError) as error:
         known = ", ".join(sorted(PACKAGES))
         raise UsageError(f"cannot use {address}: {str(error).rstrip('.')}. Schemes that are known: {known}.") from error
     return found, path

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from heapq import nsmallest
 from typing import Any
 
@@ -78,6 +79,21 @@ def _list_local(folder: str) -> Iterator[str]:
                 yield from below(path)
 
     return below(folder)
+
+
+def holds_more(folder: str, than: int) -> bool:
+    """Whether more than so many files lie below a folder of this machine; links are not followed."""
+    waiting, found = [folder], 0
+    while waiting:
+        with suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for one in entries:
+                if one.is_dir(follow_symlinks=False):
+                    waiting.append(one.path)
+                    continue
+                found += 1
+                if found > than:
+                    return True
+    return False
 
 
 def _is_inside(path: str, root: str) -> bool:

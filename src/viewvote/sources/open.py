@@ -12,7 +12,7 @@ from .address import is_address
 from .braces import expand, has_braces
 from .files import Entry, FilesPiece
 from .item import SourceItem
-from .listing import list_files, split_pattern
+from .listing import NAMES, holds_more, list_files, split_pattern
 from .piece import LostPiece, Piece
 from .shards import TarPiece
 from .tables import check_table, table_entries
@@ -139,6 +139,11 @@ def is_more_than_images(place: str) -> bool:
     return name.endswith((*TAR, *PARQUET, *ARROW, *TABLES)) or (os.path.isdir(place) and _holds_rows(Path(place)))  # noqa: PTH112
 
 
+def is_crowded(place: str) -> bool:
+    """Whether a place is a folder of this machine with more images than should be listed before the first answer."""
+    return os.path.isdir(place) and holds_more(place, NAMES)  # noqa: PTH112 - Path("") would be the working directory
+
+
 def _files(place: str) -> Iterator[str]:
     """The files that a place stands for, found one at a time."""
     if has_braces(place) and not _is_here(place):
@@ -175,7 +180,8 @@ def _listed(place: str) -> Iterator[str]:
     except FileNotFoundError as error:
         raise UsageError(f"nothing is at {place}.") from error
     except OSError as error:
-        raise UsageError(f"cannot list {place}: {str(error.strerror or error).rstrip('.')}.") from error
+        reason = str(error.strerror or error).rstrip(".")
+        raise UsageError(f"{reason}." if place in reason else f"cannot list {place}: {reason}.") from error
 
 
 def _holds_rows(folder: Path) -> bool:

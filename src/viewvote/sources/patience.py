@@ -4,6 +4,7 @@ import errno
 import random
 import sys
 from collections.abc import Callable
+from json import JSONDecodeError
 from time import sleep
 from typing import TypeVar
 
@@ -22,9 +23,13 @@ _FOREIGN = {
     "gcsfs.retry": ("HttpError",),
     "google.auth.exceptions": ("GoogleAuthError",),
     "httpx": ("HTTPError",),
+    "httpx2": ("HTTPError",),
     "requests.exceptions": ("RequestException",),
 }
 """What the clients of stores raise that is no OSError."""
+
+_REFUSALS = (ValueError, NotImplementedError, RuntimeError)
+"""What they raise for addresses and requests that they cannot make sense of."""
 
 
 def persist(action: Callable[[], T], *, what: str) -> T:
@@ -42,6 +47,8 @@ def persist(action: Callable[[], T], *, what: str) -> T:
                 raise OSError(getattr(error, "errno", None) or errno.EIO, f"{what}: {_reason(error)}") from error
             if attempt == ATTEMPTS:
                 raise OSError(errno.EIO, f"{what}: {_reason(error)} ({ATTEMPTS} attempts)") from error
+        except _REFUSALS as error:
+            raise OSError(errno.EINVAL, f"{what}: {_reason(error)}") from error
         sleep(FIRST_WAIT * 2 ** (attempt - 1) * random.uniform(0.5, 1.0))  # noqa: S311 - apart from other workers
     raise AssertionError("the last attempt returns or raises")
 
@@ -50,14 +57,21 @@ def _passing_errors() -> tuple[type[Exception], ...]:
     """What a failing store raises, through Python or those of the clients that are loaded by now."""
     loaded = ((sys.modules.get(module), names) for module, names in _FOREIGN.items())
     foreign = [getattr(module, name) for module, names in loaded if module for name in names if hasattr(module, name)]
-    return (OSError, EOFError, *foreign)
+    return (OSError, EOFError, JSONDecodeError, *foreign)  # a listing in JSON that was cut off
 
 
 def _is_final(error: BaseException) -> bool:
-    status = getattr(error, "status", None) or getattr(error, "code", None)  # of an HTTP answer
-    if isinstance(status, int) and 400 <= status < 500:
+    status = _status(error)
+    if status is not None and 400 <= status < 500:
         return status not in (408, 425, 429)
     return getattr(error, "errno", None) in _FINAL_NUMBERS
+
+
+def _status(error: BaseException) -> int | None:
+    """The status of the HTTP answer that is behind an error, wherever its client keeps that."""
+    held = [(error, name) for name in ("status", "code", "status_code")]
+    found = (getattr(where, name, None) for where, name in [*held, (getattr(error, "response", None), "status_code")])
+    return next((status for status in found if isinstance(status, int)), None)
 
 
 def _reason(error: BaseException) -> str:
