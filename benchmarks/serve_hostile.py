@@ -68,6 +68,9 @@ def option_request(rng: random.Random, images: list[bytes]) -> bytes:
         {"zero_temperature": "eps-fp16", "tie": None},
         {"keep": -1},
         {"a" * 50: 1},
+        {"cat": ["a cat", "\ud800"], "\udfff": "dog"},
+        {"cat": ["a" * 400], "dog": [], "\0": {}},
+        {str(i): ["a cat"] * 50 for i in range(200)},
     ]
     body = {"images": [base64.b64encode(images[1]).decode()], "labels": ["cat", "dog"], "views": 1}
     body |= {rng.choice(names): rng.choice(odd) for _ in range(rng.randint(1, 3))}

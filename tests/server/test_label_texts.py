@@ -46,6 +46,9 @@ def test_the_texts_decide_and_not_the_names(client):
         ("red", "option 'labels': input should be a valid list; got 'red'."),
         ({"warm": ["x" * 301]}, "has 301 characters; the limit is 300"),
         ({}, "labels"),
+        (["\ud800", "cat"], "'\\ud800'"),
+        ({"\ud800": "cat", "dog": "dog"}, "'\\ud800'"),
+        ({"cat": ["\ud800"], "dog": "dog"}, "'\\ud800'"),
     ],
 )
 def test_wrong_texts_are_named(client, labels, words):

@@ -31,9 +31,14 @@ def checked_labels(labels: Sequence[str], *, unique: bool = True) -> tuple[str, 
     for i, label in enumerate(found):
         if not isinstance(label, str) or not label.strip():
             raise UsageError(f"label {i} is {label!r}; every label must be a string with something in it.")
-        if any("\ud800" <= character <= "\udfff" for character in label):  # bytes of another encoding, say
+        if has_half_characters(label):
             raise UsageError(f"label {i} is not text: {label!r} has half a character in it. Is it UTF-8?")
         if unique and label in seen:
             raise UsageError(f"label {label!r} is given twice; every label must be different.")
         seen.add(label)
     return found
+
+
+def has_half_characters(text: str) -> bool:
+    """Whether UTF-8 cannot write the text, nor a tokenizer read it: bytes of another encoding, say."""
+    return any("\ud800" <= character <= "\udfff" for character in text)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from ..errors import UsageError
-from .names import checked_labels
+from .names import checked_labels, has_half_characters
 from .templates import fill
 
 Labels = Sequence[str] | Mapping[str, str | Sequence[str]]
@@ -59,5 +59,9 @@ def _own_texts(label: str, texts: object) -> tuple[str, ...]:
         if not isinstance(text, str) or not text.strip():
             raise UsageError(
                 f"label {label!r} has the text {text!r}; every text must be a string with something in it."
+            )
+        if has_half_characters(text):
+            raise UsageError(
+                f"label {label!r} has {text!r}, which is not text: half a character is in it. Is it UTF-8?"
             )
     return tuple(dict.fromkeys(text.strip() for text in found))

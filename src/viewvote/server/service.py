@@ -79,7 +79,7 @@ class Service:
 
     async def classifier_for(self, options: Options) -> Classifier:
         """The classifier that the options ask for; texts not met before are encoded on a thread of their own."""
-        key = options.model_dump_json(exclude=OF_THE_ANSWER)
+        key = repr(options.model_dump(exclude=OF_THE_ANSWER))  # not as JSON: texts may have what UTF-8 has not
         if key in self._classifiers:
             self._classifiers.move_to_end(key)
             return self._classifiers[key]
