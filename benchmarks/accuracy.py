@@ -1,7 +1,10 @@
-"""What each mode answers on real labelled photos, with the embedded model: accuracy, agreement, views looked at."""
+"""What each mode answers on real labelled photos, with the embedded model: accuracy, agreement, views looked at.
+
+Our modes answer from features of all 64 views, to the last bit what they answer for the photos themselves; those are
+kept on disk, so the views are encoded once for all modes and runs.
+"""
 
 import sys
-from collections.abc import Sequence
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -9,60 +12,96 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.modes import Answer, Mode, Worker
+from benchmarks.kept import Kept
+from benchmarks.modes import Answer, Mode, OurWay, Worker
 from benchmarks.tables import STOPPING
 from training.eval_sets import load_benchmark
+from viewvote import LoadOptions
+from viewvote.encoders import load_encoder
 from viewvote.rates import rate_of
 from viewvote.vote import break_tie, count_kept, rank_by_confidence, tally
 
 SETS = ("imagenet", "pacs_sketch")
 VIEWS = (1, 2, 4, 8, 16, 32, 64)
+INT8 = {"model": "pocket", "precision": "int8"}
 MODES = (
-    Mode("reference", "pocket-torch", reference=True),
     Mode("fp32", "pocket", precision="fp32"),
-    Mode("fp32, exact stop", "pocket", precision="fp32", stop="exact"),
-    Mode("int8", "pocket", precision="int8"),
-    Mode("int8, adaptive", "pocket", precision="int8", n_views="adaptive"),
-    Mode("int8, anchored", "pocket", precision="int8", method="anchored"),
-    Mode("int8, default", "pocket", precision="int8", n_views="auto", method="auto"),
+    Mode("fp32, exact stop", "pocket", precision="fp32", disagreement="exact"),
+    Mode("int8", **INT8),
+    Mode("int8, ZERO, strict", **INT8, n_views="auto", disagreement="strict"),
+    Mode("int8, ZERO, noise", **INT8, n_views="auto", disagreement="noise"),
+    Mode("int8, anchored", **INT8, method="anchored"),
+    Mode("int8, anchored, exact", **INT8, method="anchored", disagreement="exact"),
+    Mode("int8, anchored, strict", **INT8, method="anchored", n_views="auto", disagreement="strict"),
+    Mode("int8, default", **INT8, method="auto", n_views="auto"),
 )
+REFERENCE = Mode("reference", "pocket-torch", reference=True)
 FULL = "fp32"  # the mode whose answers the others' are compared with
-AT_MOST = {"reference": 60, "fp32, exact stop": 250}  # photos: the one is slow, the other proved equal to fp32
-CHUNK = 50
+ASKED = 60  # photos of the reference, which is slow
+CHUNK = 5
 
 
-def judge(data: Path, *, limit: int) -> list[dict[str, Any]]:
+def judge(data: Path, *, limit: int, folder: Path, kept: Kept) -> list[dict[str, Any]]:
     """One row per set and mode; the rows of fixed budgets also have the accuracy for fewer views, from the same run."""
     rows = []
     for name in SETS:
-        photos, targets, classes = load_photos(data, name, limit=limit)
-        steps = {mode.name: -(-len(photos) // AT_MOST.get(mode.name, len(photos))) for mode in MODES}
-        answers = {mode.name: ask(mode, classes, photos[:: steps[mode.name]]) for mode in MODES}
-        chosen = {mode: np.array([answer.index for answer in found]) for mode, found in answers.items()}
-        for mode, found in answers.items():
-            row = describe(found, targets[:: steps[mode]], chosen[FULL][:: steps[mode]])
-            row |= {"set": name, "mode": mode, "classes": len(classes)}
-            if mode in STOPPING:
-                same = chosen[mode] == chosen[STOPPING[mode]][:: steps[mode]]
+        paths, targets, classes = choose_photos(data, name, limit=limit)
+        full: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        chosen: dict[str, NDArray[np.int64]] = {}
+        for mode in MODES:
+            answers = answers_of(mode, paths, classes, folder=folder / f"features-{name}-{mode.precision}")
+            chosen[mode.name] = np.array([answer.index for answer in answers])
+            full = chosen[mode.name] if mode.name == FULL else full
+            row = describe(answers, targets, full) | {"set": name, "mode": mode.name, "classes": len(classes)}
+            if mode.name in STOPPING:
+                same = chosen[mode.name] == chosen[STOPPING[mode.name]]
                 row["same as full budget"] = vars(rate_of(same, np.ones(len(same), dtype=bool)))
             rows.append(row)
-            print(f"{name}: {mode}: {rows[-1]['accuracy']:.1f}%", file=sys.stderr, flush=True)
+            print(f"{name}: {mode.name}: {row['accuracy']:.1f}%", file=sys.stderr, flush=True)
+        step = -(-len(paths) // ASKED)
+        answers = reference_answers(paths[::step], classes, name=name, kept=kept)
+        row = describe(answers, targets[::step], full[::step]) | {"set": name, "mode": "reference"}
+        rows.append(row | {"classes": len(classes)})
     return rows
 
 
-def load_photos(data: Path, name: str, *, limit: int) -> tuple[list[bytes], NDArray[np.int64], tuple[str, ...]]:
-    """At most `limit` encoded photos spread evenly over a set, their classes, and the names of all classes."""
+def choose_photos(data: Path, name: str, *, limit: int) -> tuple[list[Path], NDArray[np.int64], tuple[str, ...]]:
+    """At most `limit` photos spread evenly over a set, their classes, and the names of all classes."""
     found = load_benchmark(data, name)
     chosen = np.unique(np.linspace(0, len(found.paths) - 1, min(limit, len(found.paths))).astype(int))
-    return [found.paths[i].read_bytes() for i in chosen], np.array(found.labels)[chosen], found.classes
+    return [found.paths[i] for i in chosen], np.array(found.labels)[chosen], found.classes
 
 
-def ask(mode: Mode, classes: Sequence[str], photos: Sequence[bytes]) -> list[Answer]:
-    """The mode's answers, as a stream."""
-    worker = Worker(mode, classes, any_texts=False)
-    answers = [a for i in range(0, len(photos), CHUNK) for a in worker.many(photos[i : i + CHUNK]).answers]
-    worker.close()
-    return answers
+def answers_of(mode: Mode, paths: list[Path], classes: tuple[str, ...], *, folder: Path) -> list[Answer]:
+    """A mode's answers from features in `folder`, where those that are missing are added."""
+    encoder = load_encoder(mode.model, LoadOptions(device="cpu", precision=mode.precision))
+    budget = OurWay(Mode("budget", mode.model), encoder, classes).classifier
+    known = budget.encode(paths, out=folder, resume=folder.exists())
+    wanted = {str(path) for path in paths}
+    ours = OurWay(mode, encoder, classes)
+    found = {answer.path: ours.answer(answer) for answer in ours.classifier.predict_features(known)}
+    if missing := wanted - found.keys():
+        raise SystemExit(f"{folder} has no features of {min(missing)}; delete it.")
+    return [found[str(path)] for path in paths]
+
+
+def reference_answers(paths: list[Path], classes: tuple[str, ...], *, name: str, kept: Kept) -> list[Answer]:
+    """The authors' way, some photos at a time."""
+    worker: list[Worker] = []
+
+    def ask(chunk: list[Path]) -> list[int]:
+        if not worker:
+            worker.append(Worker([REFERENCE], classes, any_texts=False))
+        return [answer.index for answer in worker[0].many(REFERENCE, [path.read_bytes() for path in chunk]).answers]
+
+    found: list[int] = []
+    for start in range(0, len(paths), CHUNK):
+        chunk = paths[start : start + CHUNK]
+        found += kept.unit(["reference", name, start], lambda chunk=chunk: ask(chunk))
+    for one in worker:
+        one.close()
+    nothing = np.zeros(0)
+    return [Answer(index, 0.0, 0.0, nothing.astype(np.int64), nothing) for index in found]
 
 
 def describe(answers: list[Answer], targets: NDArray[np.int64], full: NDArray[np.int64]) -> dict[str, Any]:
@@ -71,7 +110,7 @@ def describe(answers: list[Answer], targets: NDArray[np.int64], full: NDArray[np
     used = [len(answer.labels) for answer in answers]
     fewer = {}
     if min(used) == max(VIEWS):
-        fewer = {n: 100 * np.mean([winner(a, n) for a in answers] == targets) for n in VIEWS}
+        fewer = {n: 100 * float(np.mean([winner(a, n) for a in answers] == targets)) for n in VIEWS}
     hits, n = int((index == targets).sum()), len(targets)
     half = 196 * sqrt(hits / n * (1 - hits / n) / n)
     same = 100 * float(np.mean(index == full))

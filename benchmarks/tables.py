@@ -9,12 +9,29 @@ import numpy as np
 
 TITLES = {"vit": "ViT-B/16-shaped CLIP (random weights)", "pocket": "The embedded model"}
 BEGIN, END = "<!-- benchmarks.endtoend writes from here -->", "<!-- to here -->"
-SHOWN = ("reference", "torch", "fp32", "fp32, exact stop", "int8", "int8, adaptive", "int8, default")
+REFERENCE, KEPT_MEMORY = "reference", "reference, memory kept"
 STOPPING = {  # the same without stopping
     "fp32, exact stop": "fp32",
-    "int8, adaptive": "int8",
+    "int8, ZERO, strict": "int8",
+    "int8, ZERO, noise": "int8",
+    "int8, anchored, exact": "int8, anchored",
+    "int8, anchored, strict": "int8, anchored",
     "int8, default": "int8, anchored",
 }
+IN_ONE_ROUND = ("fp32, exact stop", "int8, anchored, exact")
+"""Stopping modes whose rounds are 8 views or more: they cost what as many views cost in one round."""
+
+SHOWN = (REFERENCE, KEPT_MEMORY, "torch", "fp32", "fp32, exact stop", "int8", *list(STOPPING)[1:])
+
+
+def fixed_name(precision: str, views: int) -> str:
+    """The mode that looks at so many views at once."""
+    return f"{precision}, {views} views"
+
+
+def rounds_name(precision: str, views: int) -> str:
+    """The mode that looks at so many views in rounds."""
+    return f"{precision}, {views} views in rounds"
 
 
 def write_section(path: Path, section: str) -> None:
@@ -26,8 +43,8 @@ def write_section(path: Path, section: str) -> None:
 
 def to_markdown(results: dict[str, Any]) -> str:
     """Every table, with what it was measured on."""
-    load = f"{results['load at the end']:.1f} at the end"
-    parts = [f"{results['machine']}, {load}; {results['rounds']} rounds."]
+    low, high = results["load"]
+    parts = [f"{results['machine']}, load {low:.1f} to {high:.1f}; {results['rounds']} rounds."]
     parts += [f"Exporting ViT-B/16 with `--int8`: {results['export']}."] if "export" in results else []
     for model, title in TITLES.items():
         if model in results:
@@ -43,29 +60,35 @@ def cost_table(results: dict[str, Any], model: str) -> str:
     """One row per mode: speed as a ratio to the reference, alone and in a stream, where time goes, and memory."""
     single, stream, peak = (results[model][part] for part in ("single", "stream", "peak"))
     rows = [
-        "| mode | s per photo | x reference (quartiles) | in CPU time | decoding | drawing | stream: s per photo "
-        "| x reference | peak MB |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| mode | s per photo | x reference (quartiles) | x with memory kept | in CPU time | decoding | drawing "
+        "| stream: s per photo | x reference | x with memory kept | peak MB |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for mode in SHOWN:
         runs = seconds_of(results, model, mode)
         if not runs:
             continue
-        low, middle, high = np.percentile(ratios(single["reference"], runs, column=2), [25, 50, 75])
-        cpu = statistics.median(ratios(single["reference"], runs, column=3))
+        low, middle, high = np.percentile(ratios(single[REFERENCE], runs, column=2), [25, 50, 75])
         flowing = stream.get(mode) or []
         cells = [
             mode,
-            f"{statistics.median(run[2] for run in runs):.2f}",
+            f"{statistics.median(run[2] for run in runs):.3f}",
             f"**{middle:.2f}** ({low:.2f}-{high:.2f})",
-            f"{cpu:.2f}",
+            median_ratio(single.get(KEPT_MEMORY), runs, column=2),
+            median_ratio(single[REFERENCE], runs, column=3),
             *(shares(runs, column=column) for column in (4, 5)),
-            f"{statistics.median(run[1] for run in flowing):.2f}" if flowing else "",
-            f"{statistics.median(ratios(stream['reference'], flowing, column=1)):.2f}" if flowing else "",
-            f"{peak[mode if mode in peak else precision_of(mode)]:.0f}",
+            f"{statistics.median(run[1] for run in flowing):.3f}" if flowing else "",
+            median_ratio(stream[REFERENCE], flowing, column=1),
+            median_ratio(stream.get(KEPT_MEMORY), flowing, column=1),
+            f"{peak[mode]:.0f}" if mode in peak else "",
         ]
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
+
+
+def median_ratio(reference: list[Any] | None, runs: list[Any], *, column: int) -> str:
+    """The median of reference / mode; nothing where one was not measured."""
+    return f"{statistics.median(ratios(reference, runs, column=column)):.2f}" if reference and runs else ""
 
 
 def shares(runs: Iterable[list[Any]], *, column: int) -> str:
@@ -85,15 +108,15 @@ def seconds_of(results: dict[str, Any], model: str, mode: str, *, photos: str = 
     """A mode's [photo, round, seconds: all, CPU, reading, drawing]; of stopping modes the mean over views used."""
     single = results[model]["single"]
     if mode not in STOPPING:
-        return list(single[mode])
+        return list(single.get(mode, []))
     used = [n for row in results["quality"] if (row["set"], row["mode"]) == (photos, mode) for n in row["used"]]
-    fixed = fixed_views(single, precision_of(mode))
+    costs = costs_of(single, precision_of(mode), in_rounds=mode not in IN_ONE_ROUND)
     if not used:
         return []
     runs = []
-    for position, (photo, number, *_) in enumerate(single["reference"]):
-        costs = np.array([fixed[n][position][2:] for n in sorted(fixed)], dtype=float)  # (budgets, 4)
-        mean = [float(np.mean(np.interp(used, sorted(fixed), column))) for column in costs.T]
+    for position, (photo, number, *_) in enumerate(single[REFERENCE]):
+        known = np.array([costs[n][position][2:] for n in sorted(costs)], dtype=float)  # (budgets, 4)
+        mean = [float(np.mean(np.interp(used, sorted(costs), column))) for column in known.T]
         runs.append([photo, number, *mean])
     return runs
 
@@ -103,13 +126,11 @@ def precision_of(mode: str) -> str:
     return mode.split(",")[0]
 
 
-def fixed_views(single: dict[str, Any], precision: str) -> dict[int, list[Any]]:
-    """The runs of a precision by their number of views."""
-    fixed = {64: single[precision]}
-    for mode, runs in single.items():
-        if mode.startswith(f"{precision}, ") and mode.endswith(" views"):
-            fixed[int(mode.split()[-2])] = runs
-    return fixed
+def costs_of(single: dict[str, Any], precision: str, *, in_rounds: bool = False) -> dict[int, list[Any]]:
+    """The runs of a precision by their number of views, all at once or in rounds; 64 of them cost about the same."""
+    name = rounds_name if in_rounds else fixed_name
+    counts = {n: name(precision, n) for n in range(1, 64)}
+    return {n: single[mode] for n, mode in counts.items() if mode in single} | {64: single[precision]}
 
 
 def ratios(reference: Iterable[Any], runs: Iterable[Any], *, column: int) -> list[float]:
