@@ -93,7 +93,8 @@ def decoding_seconds(photos: Sequence[bytes], classifier: Classifier) -> float:
     samples = [classifier.prepare(one, first=0) for one in photos]
     start = time.process_time()
     for data, sample in zip(photos, samples, strict=True):
-        open_photo(data).levels(reductions(sample.views, classifier.encoder.image_spec))
+        photo = open_photo(data)
+        photo.levels(reductions(sample.views, classifier.encoder.image_spec, of=photo.size))
     return (time.process_time() - start) / len(photos)
 
 

@@ -10,7 +10,8 @@ from viewvote.errors import UsageError
 from viewvote.images.spec import ImageSpec
 from viewvote.prediction import Box
 from viewvote.rng import sample_rng
-from viewvote.views.crops import View, sample_views, source_box
+from viewvote.views import crops
+from viewvote.views.crops import SampledViews, View, sample_views, source_box
 
 SPEC = ImageSpec(size=224)
 
@@ -31,6 +32,20 @@ def test_the_first_view_is_the_source_and_the_rest_lie_inside():
 
 def test_a_longer_list_extends_a_shorter_one():
     assert views_of((500, 375), n_views=64)[:8] == views_of((500, 375), n_views=8)
+
+
+def test_a_view_is_found_when_it_is_asked_for_and_is_the_same_in_any_order(monkeypatch):
+    found, original = [], crops._random_view
+    monkeypatch.setattr(crops, "_random_view", lambda size, draws: found.append(size) or original(size, draws))
+    all_of_them = views_of((500, 375), n_views=16)
+    found.clear()
+    few = SampledViews((500, 375), SPEC, n_views=16, rng=sample_rng(seed=0, dataset="d", key="k"))
+    assert (len(few), found) == (16, [])
+    assert [few[9], few[-1], few[9], few[0]] == [all_of_them[i] for i in (9, 15, 9, 0)]
+    assert len(found) == 2
+    assert few[:4] == all_of_them[:4]
+    with pytest.raises(IndexError):
+        few[16]
 
 
 @pytest.mark.parametrize("n", [0, -3])

@@ -15,7 +15,7 @@ from viewvote.images.spec import ImageSpec
 from viewvote.prediction import Box
 from viewvote.rng import sample_rng
 from viewvote.views.crops import sample_views
-from viewvote.views.draw import reduction, render_views
+from viewvote.views.draw import reduction, reductions, render_views
 
 SPEC = ImageSpec(size=224)
 
@@ -72,6 +72,14 @@ def test_the_source_view_equals_torchvisions_resize_and_centre_crop(size, spec):
 def test_a_reduced_image_still_spans_two_views(side, factor):
     assert reduction(Box(0, 0, side, side), 224) == factor
     assert reduction(Box(0, 0, side, 10**6), 224) == factor  # the shorter side decides
+
+
+@pytest.mark.parametrize("size", [(300, 200), (895, 2000), (896, 896), (1800, 900), (3000, 2500), (8000, 6000)])
+@pytest.mark.parametrize("resize", ["shortest", "squash"])
+def test_how_often_an_image_is_reduced_is_that_of_all_its_views(size, resize):
+    spec = ImageSpec(size=224, resize=resize)
+    views = views_of(size, spec=spec)
+    assert reductions(views, spec, of=size) == {reduction(view.box, 224) for view in views}
 
 
 def large_jpeg(width=4000, height=3000):

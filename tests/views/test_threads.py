@@ -31,7 +31,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 def test_a_process_has_one_pool():
     threads = Threads(2, "test")
     assert threads.pool is threads.pool
-    assert sorted(threads.pool.map(abs, [-1, 2])) == [1, 2]
+    assert threads.pool.submit(abs, -2).result() == 2
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -46,7 +46,7 @@ def test_the_threads_of_a_pool_that_nobody_has_any_more_end():
         return [thread for thread in threading.enumerate() if thread.name.startswith("forgotten-")]
 
     pool = Pool(2, "forgotten")
-    assert pool.map(abs, [-1, -2, -3]) == [1, 2, 3]
+    assert [pool.submit(abs, -i).result() for i in (1, 2, 3)] == [1, 2, 3]
     threads = alive()
     assert len(threads) == 2
     del pool

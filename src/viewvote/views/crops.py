@@ -7,6 +7,7 @@ image with torchvision's default distribution, flipped with probability one half
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import overload
 
 from ..errors import UsageError
 from ..images.spec import ImageSpec
@@ -33,15 +34,44 @@ class View:
     mix: Mix | None = None
 
 
-def sample_views(size: tuple[int, int], spec: ImageSpec, *, n_views: int, rng: SampleRng) -> list[View]:
-    """The source view and n_views - 1 random crops of an image of `size` (width, height).
+class SampledViews(Sequence[View]):
+    """The source view and n_views - 1 random crops of an image of `size` (width, height), each found when asked for.
 
-    View i is the same whatever n_views is, so a longer list extends a shorter one.
+    View i is the same whatever n_views is, and most images need few of them.
     """
-    if n_views < 1:
-        raise UsageError(f"an image has at least 1 view, the source view; got {n_views}.")
-    draws = rng.uniform(n_views - 1, _DRAWS)
-    return [View(source_box(size, spec), flip=False, source=True)] + [_random_view(size, row) for row in draws.tolist()]
+
+    def __init__(self, size: tuple[int, int], spec: ImageSpec, *, n_views: int, rng: SampleRng) -> None:
+        if n_views < 1:
+            raise UsageError(f"an image has at least 1 view, the source view; got {n_views}.")
+        self._size = size
+        self._draws = rng.uniform(n_views - 1, _DRAWS)
+        self._found: list[View | None] = [
+            View(source_box(size, spec), flip=False, source=True),
+            *[None] * (n_views - 1),
+        ]
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @overload
+    def __getitem__(self, position: int) -> View: ...
+
+    @overload
+    def __getitem__(self, position: slice) -> list[View]: ...
+
+    def __getitem__(self, position: int | slice) -> View | list[View]:
+        if isinstance(position, slice):
+            return [self[i] for i in range(*position.indices(len(self)))]
+        found = self._found[position]
+        if found is None:
+            number = position % len(self)
+            found = self._found[number] = _random_view(self._size, self._draws[number - 1].tolist())
+        return found
+
+
+def sample_views(size: tuple[int, int], spec: ImageSpec, *, n_views: int, rng: SampleRng) -> list[View]:
+    """All of `SampledViews`."""
+    return list(SampledViews(size, spec, n_views=n_views, rng=rng))
 
 
 def source_box(size: tuple[int, int], spec: ImageSpec) -> Box:

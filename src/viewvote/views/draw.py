@@ -40,12 +40,14 @@ def reduction(box: Box, size: int) -> int:
 
 def render_views(photo: Photo, views: Sequence[View], spec: ImageSpec, *, exact: bool = False) -> UInt8:
     """The views as uint8 (views, size, size, 3), drawn on all cores; `exact` is Pillow on the full image."""
-    factors = {1} if exact else reductions(views, spec)
+    factors = {1} if exact else reductions(views, spec, of=photo.size)
     return Drawing(photo.levels(factors), views, spec, exact=exact).result()
 
 
-def reductions(views: Sequence[View], spec: ImageSpec) -> set[int]:
-    """How many times the image is reduced for any of the views."""
+def reductions(views: Sequence[View], spec: ImageSpec, *, of: tuple[int, int]) -> set[int]:
+    """How many times the image `of` this size (width, height) is reduced for any of the views."""
+    if min(of) < 2 * OVERSAMPLING * spec.size:  # no box is larger, so none needs to be found
+        return {1}
     return {reduction(view.box, spec.size) for view in views}
 
 
@@ -87,6 +89,8 @@ class Drawing:
 
     def result(self) -> UInt8:
         """The views (views, size, size, 3)."""
+        if not self._pending and len(self._missing) == 1:  # who waits for one view may as well draw it
+            return self.some(0, len(self._views))
         for future in self._pending or self._start():
             future.result()
         return self._out

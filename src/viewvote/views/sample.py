@@ -1,5 +1,6 @@
 """A sample on its way to the encoder: read, boxes sampled, decoded, drawn."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
@@ -17,7 +18,7 @@ from ..images.spec import ImageSpec
 from ..registry import unknown_name
 from ..rng import sample_rng
 from .augmix import sample_mixes
-from .crops import View, sample_views, source_box
+from .crops import SampledViews, View, source_box
 from .draw import Drawing, DrawViews, reductions, render_views
 
 HOLD_PIXELS = 4_000_000
@@ -49,7 +50,7 @@ class Sample:
     def __init__(
         self,
         photo: Photo,
-        views: list[View],
+        views: Sequence[View],
         spec: ImageSpec,
         *,
         path: str | None,
@@ -87,26 +88,42 @@ class Sample:
 
     def draw_ahead(self, end: int) -> None:
         """Start to draw the views before `end` that are not drawn yet."""
+        self._start(end, on_demand=self.on_demand)
+
+    def draw(self, start: int, end: int) -> UInt8:
+        """The views from `start` to before `end`."""
+        self._start(end, on_demand=self.on_demand or end - self._started == 1)
+        done = sum(map(len, self._drawn))
+        if self.on_demand and self._ahead is not None and start >= done:
+            return self._drawn_here(start - done, end - done)
+        self._wait()
+        first = 0
+        for part in self._drawn:
+            if first <= start and end <= first + len(part):
+                return part[start - first : end - first]
+            first += len(part)
+        return self.pixels[start:end]
+
+    def _start(self, end: int, *, on_demand: bool) -> None:
+        """Start to draw the views before `end` that are not drawn yet."""
         if end <= max(self._started, self.known):
             return
         self._wait()
         with image_errors(self.photo.name, doing="draw"):
             if self._levels is not None:
-                self._draw(self._levels, end)
+                self._draw(self._levels, end, on_demand=on_demand)
             else:
-                self._decode_and_draw(end)
+                self._decode_and_draw(end, on_demand=on_demand)
             if end == len(self.views):
                 self._levels = None
 
-    def draw(self, start: int, end: int) -> UInt8:
-        """The views from `start` to before `end`."""
-        self.draw_ahead(end)
-        done = sum(map(len, self._drawn))
-        if not self.on_demand or self._ahead is None or start < done:
-            return self.pixels[start:end]
+    def _drawn_here(self, start: int, end: int) -> UInt8:
+        """Some of the views being drawn."""
         began = perf_counter()
         with image_errors(self.photo.name, doing="draw"):
-            pixels = self._ahead.some(start - done, end - done)
+            if self._ahead is None:
+                raise AssertionError("views are being drawn")
+            pixels = self._ahead.some(start, end)
         with self._lock:
             self.timings["render"] += perf_counter() - began
         return pixels
@@ -121,22 +138,22 @@ class Sample:
             looks = [View(box, flip=False, source=True) if v.source else v for v in views]
             return render_views(self.photo, looks, spec)
 
-    def _decode_and_draw(self, end: int) -> None:
+    def _decode_and_draw(self, end: int, *, on_demand: bool) -> None:
         start = perf_counter()
-        with self.photo.decoded(reductions(self.views, self._spec)) as levels:
+        with self.photo.decoded(reductions(self.views, self._spec, of=self.photo.size)) as levels:
             self.timings["read"] += perf_counter() - start
-            self._draw(levels, end)
+            self._draw(levels, end, on_demand=on_demand)
             if sum(level.width * level.height for level in levels.values()) <= HOLD_PIXELS:
                 self._levels = levels
             else:  # its pixels are a part of the decoding memory until these views are drawn
                 self._wait()
 
-    def _draw(self, levels: dict[int, Image.Image], end: int) -> None:
+    def _draw(self, levels: dict[int, Image.Image], end: int, *, on_demand: bool) -> None:
         """Draw the views before `end`, or start to."""
         start = perf_counter()
         views = self.views[self._started : end]
         if self._draw_views is None:
-            self._ahead = Drawing(levels, views, self._spec, on_demand=self.on_demand)
+            self._ahead = Drawing(levels, views, self._spec, on_demand=on_demand)
         else:
             self._drawn.append(self._draw_views(levels, views))
         self._started = end
@@ -190,12 +207,13 @@ def prepare(
 
 def views_of(
     size: tuple[int, int], spec: ImageSpec, *, n_views: int, seed: int, dataset: str, key: str, augment: Augment
-) -> tuple[list[View], float]:
+) -> tuple[Sequence[View], float]:
     """Where the views of an image of `size` (width, height) look, and the number that breaks its random ties."""
-    views = sample_views(size, spec, n_views=n_views, rng=sample_rng(seed=seed, dataset=dataset, key=key))
+    rng = sample_rng(seed=seed, dataset=dataset, key=key)
+    views: Sequence[View] = SampledViews(size, spec, n_views=n_views, rng=rng)
     if augment == "augmix":
         mixes = sample_mixes(n_views - 1, sample_rng(seed=seed, dataset=dataset, key=key, stream="augmix"))
-        views[1:] = [replace(view, mix=mix) for view, mix in zip(views[1:], mixes, strict=True)]
+        views = [views[0], *(replace(view, mix=mix) for view, mix in zip(views[1:], mixes, strict=True))]
     return views, float(sample_rng(seed=seed, dataset=dataset, key=key, stream="ties").uniform(1)[0])
 
 

@@ -1,7 +1,7 @@
 """Threads that outlast a fork and never keep the process from ending."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from queue import SimpleQueue
@@ -10,7 +10,6 @@ from typing import Any, ParamSpec, TypeVar
 from weakref import finalize
 
 P = ParamSpec("P")
-Q = TypeVar("Q")
 T = TypeVar("T")
 _Work = tuple[Future[Any], Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 
@@ -24,7 +23,7 @@ class Pool:
 
     def __init__(self, count: int, name: str) -> None:
         self._work: SimpleQueue[_Work | None] = SimpleQueue()
-        self._count = count
+        self.count = count
         self._name = name
         self._started = 0
         self._lock = Lock()
@@ -35,16 +34,12 @@ class Pool:
         """The result to come of `function`."""
         future: Future[T] = Future()
         self._work.put((future, function, args, kwargs))
-        if self._started < self._count:
+        if self._started < self.count:
             with self._lock:
-                if self._started < self._count:
+                if self._started < self.count:
                     self._started += 1
                     Thread(target=_run, args=(self._work,), name=f"{self._name}-{self._started}", daemon=True).start()
         return future
-
-    def map(self, function: Callable[[Q], T], items: Iterable[Q]) -> list[T]:
-        """The results of `function` for all items, in their order."""
-        return [future.result() for future in [self.submit(function, item) for item in items]]
 
     def close(self) -> None:
         """Let the threads end once they have done what was submitted; nobody waits for them."""

@@ -38,6 +38,13 @@ def test_work_comes_back_in_order_whatever_finishes_first() -> None:
     pool = Pool(4, "test")
     assert spread(lambda i: i * i, 50, pool=pool) == [i * i for i in range(50)]
     assert spread(lambda i: i, 0, pool=pool) == []
+
+
+def test_the_error_of_one_item_is_raised_and_the_pool_goes_on() -> None:
+    pool = Pool(2, "test")
+    with pytest.raises(ZeroDivisionError):
+        spread(lambda i: 1 // (3 - i), 10, pool=pool)
+    assert spread(abs, 4, pool=pool) == [0, 1, 2, 3]
     pool.close()
 
 

@@ -86,7 +86,17 @@ def count_workers(threads: int) -> int:
 
 def spread(work: Callable[[int], T], count: int, *, pool: Pool) -> list[T]:
     """[work(0), ..., work(count - 1)], computed by the pool's threads; a single item stays on the caller's."""
-    return [work(0)] if count == 1 else pool.map(work, range(count))
+    if count == 1:
+        return [work(0)]
+    numbers, found = iter(range(count)), dict[int, T]()
+
+    def take() -> None:  # whoever is free does the next: as many futures as threads, not as items
+        for i in numbers:
+            found[i] = work(i)
+
+    for future in [pool.submit(take) for _ in range(min(pool.count, count))]:
+        future.result()
+    return [found[i] for i in range(count)]
 
 
 class _OnnxRuntime:
