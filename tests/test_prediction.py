@@ -91,6 +91,20 @@ def test_votes_are_told_with_how_many_there_were():
     assert prediction(votes=np.array([1.25, 2.5, 0.25], dtype=np.float32)).votes_won == "2.5 of 4"
 
 
+@pytest.mark.parametrize(
+    ("stop", "used", "words"),
+    [
+        (None, 64, ""),
+        ("confident", 1, "the source view settled it"),
+        ("confident", 5, "5 of 64 views settled it"),
+        ("exact", 56, "56 of 64 views settled it, the others could not change it"),
+        ("all views", 64, "none of the 64 views could be left out"),
+    ],
+)
+def test_why_no_more_views_were_looked_at_is_told_in_words(stop, used, words):
+    assert prediction(stop=stop, views_used=used, views_asked=64).settled == words
+
+
 def test_the_probabilities_are_the_blend_at_the_answers_probability():
     found = prediction(blend=np.array([0.3, 0.6, 0.1], dtype=np.float32), probability=0.6)
     assert found.probabilities.tolist() == pytest.approx([0.3, 0.6, 0.1])

@@ -246,6 +246,7 @@ class Prediction:
     tie_break    the rule that decided between labels with equally many votes, or None
     notes        what did not go as planned, in words (a tuning step that was skipped)
     views_used   how many views were looked at
+    views_asked  how many would have been, had fewer not been enough
     stop         why no more were, where a stopping rule was at work: "confident", "exact" or "all views"
     context      what other photos took off the labels' logits, where the user asked for it (docs/context.md)
     blend        the probabilities of all labels before they are calibrated, led by the answer; None: the scores
@@ -267,6 +268,7 @@ class Prediction:
     trace: Trace | None = None
     notes: tuple[str, ...] = ()
     views_used: int = 0
+    views_asked: int = 0
     stop: str | None = None
     blend: Float32 | None = field(default=None, repr=False)
     each: EachLabel | None = field(default=None, repr=False)
@@ -337,6 +339,14 @@ class Prediction:
         if self.votes is None or self.labels[self.index] == NONE_OF_THESE:
             return ""
         return f"{self.votes[self.index].item():.3g} of {self.kept_votes:.3g}"
+
+    @property
+    def settled(self) -> str:
+        """Why no more views were looked at, in words; empty where no stopping rule was at work."""
+        seen = "the source view" if self.views_used == 1 else f"{self.views_used} of {self.views_asked} views"
+        words = {"confident": f"{seen} settled it", "exact": f"{seen} settled it, the others could not change it"}
+        words["all views"] = f"none of the {self.views_used} views could be left out"
+        return words.get(self.stop or "", "")
 
     @property
     def shown(self) -> tuple[str, ...]:

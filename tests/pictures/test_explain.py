@@ -66,6 +66,24 @@ def test_few_views_take_little_room_and_their_number_is_grammar(monkeypatch):
     assert narrow.width < wide.width
 
 
+def test_the_picture_says_why_the_vote_ended(monkeypatch):
+    said = []
+    monkeypatch.setattr("viewvote.pictures.explain.write", lambda draw, place, text, **how: said.append(text))
+    prediction = Classifier("toy", labels=["red", "green"])(two_colours())
+    explain(two_colours(), prediction)
+    assert prediction.views_asked == 64
+    assert prediction.settled == f"{prediction.views_used} of 64 views settled it"
+    assert prediction.settled in said
+    assert not any("settled" in text for text in explained_texts(said, n_views=2))
+
+
+def explained_texts(said, *, n_views):
+    """What the picture of an answer says where no rule was at work."""
+    said.clear()
+    explain(two_colours(), Classifier("toy", labels=["red", "green"], n_views=n_views)(two_colours()))
+    return said
+
+
 def test_the_picture_names_its_file(monkeypatch):
     said = []
     monkeypatch.setattr("viewvote.pictures.explain.write", lambda draw, place, text, **how: said.append(text))

@@ -47,6 +47,7 @@ class ImageTask:
         self.seconds = {"encode": 0.0, "decide": 0.0}
         self.stop: str | None = None
         self._ends = list(ends)
+        self._most = self._ends[-1] if ends else 0
 
     @property
     def wanted(self) -> range:
@@ -160,6 +161,7 @@ class ImageTask:
             ),
             notes=decision.notes,
             views_used=len(views),
+            views_asked=self._most,
             stop=self.stop,
             blend=blend,
             context=setup.context,

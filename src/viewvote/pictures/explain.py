@@ -174,4 +174,6 @@ def _tally(prediction: Prediction, views: Sequence[ViewTrace], colours: dict[str
         write(draw, (0, y), lines, size=12, fill=INK, width=PHOTO)
         if prediction.method != "zero-shot":
             write(draw, (0, y + 18 * SCALE), f"{prediction.method}: {voted}", size=12, fill=INK, width=PHOTO)
+        if prediction.settled:
+            write(draw, (0, y + 36 * SCALE), prediction.settled, size=11, fill=FAINT, width=PHOTO)
     return out
