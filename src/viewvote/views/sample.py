@@ -24,6 +24,12 @@ from .draw import Drawing, DrawViews, reductions, render_views
 HOLD_PIXELS = 4_000_000
 """A larger photo is not held between two rounds of views but decoded again: many are under way at the same time."""
 
+AHEAD = 4
+"""How many times as many views as before are drawn when a photo is decoded again, and at least 8 in all.
+
+Decoding 12 megapixels takes as long as drawing twenty views: better a few that nobody looks at than one more decoding.
+"""
+
 Augment = Literal["crops", "augmix"]
 
 
@@ -142,6 +148,8 @@ class Sample:
         start = perf_counter()
         with self.photo.decoded(reductions(self.views, self._spec, of=self.photo.size)) as levels:
             self.timings["read"] += perf_counter() - start
+            if self._started:
+                end, on_demand = min(len(self.views), max(end, AHEAD * self._started, 8)), self.on_demand
             self._draw(levels, end, on_demand=on_demand)
             if sum(level.width * level.height for level in levels.values()) <= HOLD_PIXELS:
                 self._levels = levels
