@@ -1,6 +1,6 @@
 """Where the processor's time of a photo goes: the encoder, and every stage around it.
 
-    python -m benchmarks.stages DATA [--images 60] [--large 12] [--labels 100 1000] [--rounds 3]
+    python -m benchmarks.stages DATA [--images 60] [--large 24] [--labels 100 1000] [--rounds 3]
 
 Photographs of DATA/eval/imagenet as JPEG of 600 x 400 and of 12 megapixels (enlarged: decoding costs the same), one at
 a time and as a stream, with as many views as each needs. Every stage is measured by the clock of the thread it runs on,
@@ -16,6 +16,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from benchmarks.accuracy import choose_photos
 from benchmarks.endtoend import SIZES
 from training.eval_sets import data_folder
 from viewvote import Classifier, LoadOptions
+from viewvote.classify.prefetch import PREPARING
 from viewvote.images.photo import open_photo
 from viewvote.views.draw import reductions
 
@@ -52,7 +54,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=data_folder, help="folder with eval/imagenet and metadata")
     parser.add_argument("--images", type=int, default=60, help="photographs of 600 x 400")
-    parser.add_argument("--large", type=int, default=12, help="photographs of 12 megapixels")
+    parser.add_argument("--large", type=int, default=24, help="photographs of 12 megapixels")
     parser.add_argument("--labels", type=int, nargs="+", default=[100, 1000])
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
@@ -89,13 +91,17 @@ def resized(path: Path, size: tuple[int, int]) -> bytes:
 
 
 def decoding_seconds(photos: Sequence[bytes], classifier: Classifier) -> float:
-    """Processor seconds a photo of opening and decoding them as their views need it, and nothing else."""
-    samples = [classifier.prepare(one, first=0) for one in photos]
-    start = time.process_time()
-    for data, sample in zip(photos, samples, strict=True):
-        photo = open_photo(data)
-        photo.levels(reductions(sample.views, classifier.encoder.image_spec, of=photo.size))
-    return (time.process_time() - start) / len(photos)
+    """Processor seconds a photo of opening and decoding them as their views need it, two at a time as in a stream."""
+    spec = classifier.encoder.image_spec
+    factors = [reductions(classifier.prepare(one, first=0).views, spec, of=open_photo(one).size) for one in photos]
+    with ThreadPoolExecutor(PREPARING) as pool:
+        start = time.process_time()
+        list(pool.map(_decode, photos, factors))
+        return (time.process_time() - start) / len(photos)
+
+
+def _decode(data: bytes, factors: set[int]) -> None:
+    open_photo(data).levels(factors)
 
 
 def spent(work: Callable[[], Sequence[Any]]) -> dict[str, float]:

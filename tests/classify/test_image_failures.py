@@ -12,7 +12,7 @@ from viewvote.classify.together import predict_together
 from viewvote.errors import UnreadableImageError, ViewvoteError
 from viewvote.images import apart, photo
 from viewvote.rng import content_key
-from viewvote.views import draw, sample
+from viewvote.views import crops, draw, sample
 from viewvote.views.sample import Keyed
 
 BAD = (61, 47)
@@ -43,11 +43,12 @@ def spoil(monkeypatch, stage):
         "read": (photo, "read_encoded", lambda data, limits: data == BAD_PNG),
         "header": (photo, "header_of", lambda data, name, limits: data == BAD_PNG),
         "key": (photo, "content_key", lambda data: data == BAD_PNG),
-        "boxes": (sample, "sample_views", lambda size, *_, **__: size == BAD),
+        "boxes": (sample, "SampledViews", lambda size, *_, **__: size == BAD),
+        "crops": (crops, "_random_view", lambda size, _: size == BAD),
         "random numbers": (sample, "sample_rng", lambda **kw: kw["key"] == BAD_KEY and kw["stream"] == "ties"),
         "decode": (apart, "decode", lambda data, *_, **__: data == BAD_PNG),
         "convert": (Image.Image, "load", lambda image: image.size == BAD),
-        "reductions": (sample, "reductions", lambda views, _: views[0].box.height == BAD[1]),
+        "reductions": (sample, "reductions", lambda views, *_, **__: views[0].box.height == BAD[1]),
         "draw": (draw, "_render_source", lambda level, *_: level.size == BAD),
     }
     place, name, is_bad = spoilt[stage]
@@ -58,7 +59,7 @@ def spoil(monkeypatch, stage):
         monkeypatch.setattr(place, name, failing(getattr(place, name), is_bad))
 
 
-STAGES = ["read", "header", "key", "boxes", "random numbers", "decode", "convert", "reductions", "draw"]
+STAGES = ["read", "header", "key", "boxes", "crops", "random numbers", "decode", "convert", "reductions", "draw"]
 IMAGES = [encode(picture(RED)), BAD_PNG, encode(picture(GREEN)), encode(picture(BLUE))]
 
 
@@ -109,12 +110,12 @@ def test_an_image_that_fails_in_a_later_round_of_views_fails_alone(monkeypatch):
     rounds = []
     original = sample.Drawing
 
-    def drawing(levels, views, spec):
+    def drawing(levels, views, spec, **how):
         if levels[1].size == BAD:
             rounds.append(len(views))
             if len(rounds) > 1:
                 raise LaterError("the disk is gone")
-        return original(levels, views, spec)
+        return original(levels, views, spec, **how)
 
     monkeypatch.setattr(sample, "Drawing", drawing)
     images = [encode(picture(RED)), bad, encode(picture(GREEN))]

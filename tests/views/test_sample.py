@@ -89,6 +89,20 @@ def test_nothing_is_drawn_on_demand_before_somebody_asks(monkeypatch):
     assert drawn == [3, 4]
 
 
+def test_a_photo_that_is_decoded_again_is_drawn_further_than_asked_and_never_at_first(decoded, monkeypatch):
+    monkeypatch.setattr(samples, "HOLD_PIXELS", 1000)
+    data = jpeg(200, 150)
+    rounds = prepare(data, SPEC, n_views=64, seed=0, first=1)
+    assert len(rounds.pixels) == 1
+    parts, decodings = [rounds.pixels], []
+    for start, end in ((1, 2), (2, 3), (3, 8), (8, 12), (12, 32), (32, 40), (40, 64)):
+        rounds.draw_ahead(end)
+        parts.append(rounds.draw(start, end))
+        decodings.append(len(decoded))
+    assert decodings == [2, 2, 2, 3, 3, 4, 4]  # 1 view, then 8, 32 and 64
+    np.testing.assert_array_equal(np.concatenate(parts), prepare(data, SPEC, n_views=64, seed=0).pixels)
+
+
 def test_what_is_drawn_is_not_drawn_again(decoded):
     sample = prepare(jpeg(90, 60), SPEC, n_views=8, seed=0)
     before = sample.pixels

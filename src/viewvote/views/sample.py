@@ -24,6 +24,12 @@ from .draw import Drawing, DrawViews, reductions, render_views
 HOLD_PIXELS = 4_000_000
 """A larger photo is not held between two rounds of views but decoded again: many are under way at the same time."""
 
+AHEAD = 4
+"""How many times as many views as before are drawn when a photo is decoded again, and at least 8 in all.
+
+Decoding 12 megapixels takes as long as drawing twenty views: better a few that nobody looks at than one more decoding.
+"""
+
 Augment = Literal["crops", "augmix"]
 
 
@@ -88,11 +94,11 @@ class Sample:
 
     def draw_ahead(self, end: int) -> None:
         """Start to draw the views before `end` that are not drawn yet."""
-        self._start(end, here=False)
+        self._start(end, on_demand=self.on_demand)
 
     def draw(self, start: int, end: int) -> UInt8:
         """The views from `start` to before `end`."""
-        self._start(end, here=end - self._started == 1)  # who waits for one view may as well draw it
+        self._start(end, on_demand=self.on_demand or end - self._started == 1)
         done = sum(map(len, self._drawn))
         if self.on_demand and self._ahead is not None and start >= done:
             return self._drawn_here(self._ahead, start - done, end - done)
@@ -104,27 +110,27 @@ class Sample:
             first += len(part)
         return self.pixels[start:end]
 
+    def _start(self, end: int, *, on_demand: bool) -> None:
+        """Start to draw the views before `end` that are not drawn yet."""
+        if end <= max(self._started, self.known):
+            return
+        self._wait()
+        with image_errors(self.photo.name, doing="draw"):
+            if self._levels is not None:
+                self._draw(self._levels, end, on_demand=on_demand)
+            else:
+                self._decode_and_draw(end, on_demand=on_demand)
+            if end == len(self.views):
+                self._levels = None
+
     def _drawn_here(self, ahead: Drawing, start: int, end: int) -> UInt8:
-        """Some of the views that are being drawn on demand; other threads may be drawing others."""
+        """Some of the views that are being drawn on demand; other threads may ask for others."""
         began = perf_counter()
         with image_errors(self.photo.name, doing="draw"):
             pixels = ahead.some(start, end)
         with self._lock:
             self.timings["render"] += perf_counter() - began
         return pixels
-
-    def _start(self, end: int, *, here: bool) -> None:
-        """Start to draw the views before `end` that are not drawn yet, or with `here` draw them."""
-        if end <= max(self._started, self.known):
-            return
-        self._wait()
-        with image_errors(self.photo.name, doing="draw"):
-            if self._levels is not None:
-                self._draw(self._levels, end, here=here)
-            else:
-                self._decode_and_draw(end, here=here)
-            if end == len(self.views):
-                self._levels = None
 
     def pixels_for(self, chosen: list[int], spec: ImageSpec) -> UInt8:
         """The chosen views as another model wants them: crops stay where they are, the source view is framed anew."""
@@ -136,24 +142,24 @@ class Sample:
             looks = [View(box, flip=False, source=True) if v.source else v for v in views]
             return render_views(self.photo, looks, spec)
 
-    def _decode_and_draw(self, end: int, *, here: bool) -> None:
+    def _decode_and_draw(self, end: int, *, on_demand: bool) -> None:
         start = perf_counter()
         with self.photo.decoded(reductions(self.views, self._spec, of=self.photo.size)) as levels:
             self.timings["read"] += perf_counter() - start
-            self._draw(levels, end, here=here)
+            if self._started:
+                end, on_demand = min(len(self.views), max(end, AHEAD * self._started, 8)), self.on_demand
+            self._draw(levels, end, on_demand=on_demand)
             if sum(level.width * level.height for level in levels.values()) <= HOLD_PIXELS:
                 self._levels = levels
             else:  # its pixels are a part of the decoding memory until these views are drawn
                 self._wait()
 
-    def _draw(self, levels: dict[int, Image.Image], end: int, *, here: bool) -> None:
+    def _draw(self, levels: dict[int, Image.Image], end: int, *, on_demand: bool) -> None:
         """Draw the views before `end`, or start to."""
         start = perf_counter()
         views = self.views[self._started : end]
         if self._draw_views is None:
-            self._ahead = Drawing(levels, views, self._spec, on_demand=self.on_demand or here)
-            if here:
-                self._ahead.some(0, len(views))
+            self._ahead = Drawing(levels, views, self._spec, on_demand=on_demand)
         else:
             self._drawn.append(self._draw_views(levels, views))
         self._started = end
