@@ -53,3 +53,8 @@ def test_a_classifier_warns_once_and_answers(caplog: pytest.LogCaptureFixture) -
         Classifier("pocket", labels=["dog"], n_views=1, none_of_these=True)
         Classifier("pocket", labels={"asdf": ["a cat"], "dog": ["a dog"]}, n_views=1)
         assert caplog.messages == []
+
+
+def test_a_warning_fits_on_a_screen_whatever_the_labels() -> None:
+    (doubt,) = label_doubts(["xkqjzwv" * 10_000, "dog"])
+    assert len(doubt) < 400

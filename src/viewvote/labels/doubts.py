@@ -4,9 +4,10 @@ import logging
 import re
 from collections.abc import Callable, Sequence
 
+from ..fields import shown
 from .nonsense import is_nonsense
 
-logger = logging.getLogger("viewvote")
+logger = logging.getLogger("viewvote.labels")
 
 SHOWN = 3
 _NO_NAMES = """
@@ -35,7 +36,7 @@ def label_doubts(
     doubts = []
     if len(labels) == 1 and not none_of_these and not multi_label:
         doubts.append(
-            f"{labels[0]!r} is the only label, so it is the answer to every photo. Give others to choose from. "
+            f"{shown(labels[0])} is the only label, so it is the answer to every photo. Give others to choose from. "
             + _ADD_NONE
         )
     if not named:
@@ -51,8 +52,8 @@ def label_doubts(
             + _ADD_NONE
         )
     return doubts + [
-        f"{first!r} and {second!r} differ in spelling only: photos of one get either, and both look half as likely. "
-        "Keep one of them."
+        f"{shown(first)} and {shown(second)} differ in spelling only: photos of one get either, and both look half as "
+        "likely. Keep one of them."
         for first, second in _twice(labels)[:SHOWN]
     ]
 
@@ -60,7 +61,7 @@ def label_doubts(
 def _shown(labels: Sequence[str], doubtful: Callable[[str], bool]) -> str:
     """The first of the doubtful labels; empty if there are none."""
     found = [label for label in labels if doubtful(label)]
-    return ", ".join(map(repr, found[:SHOWN])) + (", ..." if len(found) > SHOWN else "")
+    return ", ".join(map(shown, found[:SHOWN])) + (", ..." if len(found) > SHOWN else "")
 
 
 def _twice(labels: Sequence[str]) -> list[tuple[str, str]]:

@@ -108,7 +108,7 @@ class Service:
 
     def _warm_up(self) -> None:
         """Check the defaults, encode the default labels, and run the model once."""
-        defaults = self._arguments(Options(labels=list(self.settings.labels or ("anything",))))
+        defaults = self._arguments(Options(labels=list(self.settings.labels or ("cat", "dog"))))
         own = Classifier(self.encoder, **defaults, build_head=self.heads.preload)
         if self.context is not None:
             if self.settings.labels is None:
