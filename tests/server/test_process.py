@@ -52,6 +52,16 @@ def test_it_starts_answers_and_ends_on_sigterm():
         assert "Traceback" not in process.stderr.read()
 
 
+def test_nothing_is_written_about_the_labels_of_a_request():
+    with serving(*TOY) as (process, client):
+        for labels in (["xkqjzwv", "red"], ["кошка", "red"], ["secret"]):
+            assert client.classify(png(GREEN), labels=labels).status == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+        written = process.stderr.read()
+        assert not any(word in written for word in ("xkqjzwv", "кошка", "secret"))
+
+
 def test_sigterm_answers_what_was_accepted_and_takes_no_more():
     with serving(*TOY) as (process, client):
         started = client.connect()

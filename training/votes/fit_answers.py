@@ -2,14 +2,15 @@
 
     python -m training.votes.fit_answers --data DIR --model pocket [--views 64] [--pack models/pocket]
 
-vote  how good the probability of a vote is as it is, and with numbers fitted on the training photographs with
-      ImageNet's names, which made most other sets worse: so none are shipped
+vote  how good the probability of a vote is as it is, of all views and of as many as an image needs, and with numbers
+      fitted on the training photographs with ImageNet's names, which made most other sets worse: so none are shipped
 none  "none of these", on the same photographs asked about random label sets with and without their own; one half is
       where one in twenty photographs that do show a label is refused
 each  each label alone, on the photographs with captions: a label is there where two of five captions name it
 
 The evaluation sets are measured, never fitted to. Names of the background that equal a label of the set are left out
-there, so that a photo of a removed label is not recognised by its own name.
+there, so that a photo of a removed label is not recognised by its own name. Without views of the training photographs
+nothing is fitted, and what ships is measured; with fewer than 64 views an image's rounds end there.
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ from training.votes.views import (
 )
 from viewvote import load_encoder
 from viewvote.classify.background import MarginFit, build_background, margins
-from viewvote.classify.calibration import MOST
+from viewvote.classify.calibration import MOST, margin_fit
 from viewvote.classify.each_label import each_probability
 from viewvote.classify.likelihood import likelihood_of
-from viewvote.classify.none_of_these import none_probability
+from viewvote.classify.none_of_these import NONE, UNFITTED, none_probability
 from viewvote.encoders import Encoder
 from viewvote.encoders.text_head import TextHead, build_text_head
 from viewvote.labels.background import BACKGROUND_NAMES
@@ -55,12 +56,15 @@ from viewvote.metrics.calibration import reliability
 from viewvote.metrics.fit_probability import BLENDS, Answers, fit_probability
 from viewvote.metrics.selective import risk_coverage
 from viewvote.probability import ProbabilityFit, led_by, source_part
+from viewvote.stopping.adaptive import Adaptive
+from viewvote.stopping.rules import Confident
 
 Float64 = NDArray[np.float64]
 REFUSED = 0.05
 SIZES = (2, 4, 8, 16, 32, 64, 128, 256, 500)
 BINS = 15
 EACH_VIEWS = 4
+PLAIN = "as it ships"
 
 
 def answers_of(found: Seen, labels: Labels) -> Answers:
@@ -82,9 +86,10 @@ def answers_of(found: Seen, labels: Labels) -> Answers:
     return Answers(keys, np.array(right), before, dict(zip(BLENDS, table.T, strict=True)))
 
 
-def measure_answers(found: Seen, labels: Labels, fits: dict[str, ProbabilityFit]) -> str:
+def measure_answers(found: Seen, labels: Labels, fits: dict[str, ProbabilityFit], rule: Confident | None) -> str:
     """A line of the table: accuracy, calibration error and risk of each way to answer."""
     said: dict[str, list[tuple[bool, float]]] = {}
+    looked: list[int] = []
     for place, features in zip(found.places.tolist(), found.features, strict=True):
         views, target = labels.views(features), found.photos.labels[place]
         plain = ZeroShot().decide(views)
@@ -95,13 +100,31 @@ def measure_answers(found: Seen, labels: Labels, fits: dict[str, ProbabilityFit]
         for name, fit in fits.items():
             probability, _ = likelihood_of(decision, views, fit=fit)
             said.setdefault(name, []).append((decision.index == target, probability))
-    cells = []
+        if rule is not None:
+            views = labels.looked_at(features, Anchored(), rule)
+            decision = Anchored().decide(views)
+            probability, _ = likelihood_of(decision, views, fit=fits[PLAIN])
+            said.setdefault("default", []).append((decision.index == target, probability))
+            looked.append(len(views))
+    cells = [f"{np.mean(looked):.1f}"] if looked else []
     for pairs in said.values():
-        right, probability = np.array([hit for hit, _ in pairs]), np.array([sure for _, sure in pairs])
-        curve = risk_coverage(probability.astype(np.float32), right)
-        ece = reliability(probability, right, bins=BINS).ece
+        right, sure = np.array([hit for hit, _ in pairs]), np.array([probability for _, probability in pairs])
+        curve = risk_coverage(sure.astype(np.float32), right)
+        ece = reliability(sure, right, bins=BINS).ece
         cells.append(f"{right.mean():.1%} {100 * ece:.1f} {100 * curve.aurc:.1f} {curve.coverage_at(0.05):.0%}")
     return f"| {found.photos.name} | {len(found.places)} | " + " | ".join(cells) + " |"
+
+
+def show_answers(sets: list[Seen], heads: dict[str, Labels], fits: dict[str, ProbabilityFit], *, model: str) -> None:
+    """The table of `measure_answers`; the default's thresholds are of 64 views."""
+    whole = sets[0].features.shape[1] == BUDGET
+    rule = Adaptive().rule(Anchored().keep, vote="anchored", model=model) if whole else None
+    titles = ["set", "n", *(["views of the default"] if whole else []), "zero-shot", "ZERO's share of votes", *fits]
+    titles += ["default"] if whole else []
+    print("Accuracy, calibration error, area under risk and coverage, coverage at 5% risk, each in %:\n")
+    print(f"| {' | '.join(titles)} |\n" + "|---" * len(titles) + "|")
+    for one in sets:
+        print(measure_answers(one, heads[one.photos.name], fits, rule), flush=True)
 
 
 class Background:
@@ -240,21 +263,17 @@ def main() -> None:
     made: dict[str, dict[str, float]] = {}
     same = {"cache": args.cache, "seed": 0}
 
-    train = seen(encoder, open_photos(args.data, TRAIN), views=args.views, **same)
-    assert train is not None, "fill the cache with the set train first"
-    imagenet = labels_of(encoder, train.photos.classes)
-    fit = fit_probability(answers_of(train, imagenet))
     plain = ProbabilityFit(most=MOST)
-    print(f"vote: {plain}; fitted on {len(train.places)} photographs: {fit}\n")
-    print("Accuracy, calibration error, area under risk and coverage, coverage at 5% risk, each in %:\n")
-    print("| set | n | zero-shot | ZERO's share of votes | plain blend | fitted |\n|---|---|---|---|---|---|")
     sets = list(every_set(args.data, encoder, views=args.views, **same))
     heads = {one.photos.name: labels_of(encoder, one.photos.classes) for one in sets}
-    for one in sets:
-        print(measure_answers(one, heads[one.photos.name], {"plain": plain, "fitted": fit}))
-
-    none = fit_none(train, imagenet, background)
-    made["none"] = asdict(none)
+    fits, none = {PLAIN: plain}, margin_fit(encoder, NONE, otherwise=UNFITTED)
+    train = next((one for one in sets if one.photos.name == TRAIN), None)
+    if train is not None:
+        fits["fitted"] = fit_probability(answers_of(train, heads[TRAIN]))
+        print(f"vote: {plain}; fitted on {len(train.places)} photographs: {fits['fitted']}\n")
+        none = fit_none(train, heads[TRAIN], background)
+        made["none"] = asdict(none)
+    show_answers(sets, heads, fits, model=encoder.model_id)
     print(f"\nnone: {none}\n\nHalf of the labels removed, five times:\n")
     print("| set | n | AUROC | refused wrongly | removed ones refused | the same where 5% are refused wrongly |")
     print("|---|---|---|---|---|---|")

@@ -26,6 +26,8 @@ from viewvote.encoders.likeness import label_likeness
 from viewvote.encoders.text_head import TextHead, build_text_head
 from viewvote.labels.templates import resolve_templates
 from viewvote.methods import ViewLogits
+from viewvote.methods.anchored import Anchored
+from viewvote.stopping.rules import StoppingRule
 from viewvote.views.sample import Keyed, Sample, prepare
 
 TRAIN, FLICKR = "train", "flickr8k"
@@ -73,6 +75,16 @@ class Labels:
         logits = self.head.logits(features, self.encoder)
         scale, bias = self.encoder.logit_scale, self.encoder.logit_bias
         return ViewLogits(logits, scale, bias, features=features, text=self.head.features, likeness=self.likeness)
+
+    def looked_at(self, features: NDArray[np.float32], method: Anchored, rule: StoppingRule) -> ViewLogits:
+        """What the method decides on where the rule says how many of the views are looked at."""
+        every = self.views(features)
+        say, sure = method.say(every), float(every.top_probability[0])
+        for n in rule.rounds[:-1]:
+            views = self.views(features[:n])
+            if rule.settled(views.labels, views.order, say=say, sure=sure):
+                return views
+        return every
 
 
 def open_photos(data: Path, name: str) -> Photos:

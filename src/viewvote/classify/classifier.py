@@ -19,6 +19,7 @@ from ..encoders.text_head import BuildHead, TextHead, build_text_head
 from ..errors import UsageError, ViewvoteError
 from ..images.photo import ImageLimits, ImageSource
 from ..images.urls import SECONDS, checked_seconds
+from ..labels.doubts import warn_of_labels
 from ..labels.templates import resolve_templates
 from ..labels.texts import Labels, checked_texts
 from ..methods import Method, TuningMethod, VotingMethod
@@ -167,6 +168,8 @@ class Classifier(Estimator):
         self.text_head = self._head(self.encoder) if text_head is None else self._head_in(Path(text_head))
         if text_head is None:
             warn_of_scripts(self.encoder, self.labels)
+            named = self.texts == self.labels
+            warn_of_labels(self.labels, named=named, none_of_these=none_of_these, multi_label=multi_label)
         self.likely = probability_fit(self.encoder if self.teacher is None else self.teacher, self.method, calibration)
         self.teacher_head = self._head(self.teacher) if self.teacher is not None else None
         self.likeness = self._likeness() if self.method.asks_likeness else None

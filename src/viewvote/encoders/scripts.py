@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 from ..labels.scripts import script_warning
 from .base import Encoder
 
-logger = logging.getLogger("viewvote")
+logger = logging.getLogger("viewvote.labels")
 
 
 @runtime_checkable

@@ -3,6 +3,8 @@
 from collections.abc import Collection, Sequence
 from unicodedata import name
 
+from ..fields import shown as quoted
+
 SHOWN = 3
 
 
@@ -21,7 +23,7 @@ def script_warning(labels: Sequence[str], scripts: Collection[str], *, model: st
     found = unreadable_labels(labels, scripts) if scripts else []
     if not found:
         return None
-    shown = ", ".join(repr(label) for label in found[:SHOWN]) + (", ..." if len(found) > SHOWN else "")
+    shown = ", ".join(quoted(label) for label in found[:SHOWN]) + (", ..." if len(found) > SHOWN else "")
     return (
         f"{model} reads labels in {' and '.join(scripts)} letters only, and English at that: {shown} will be guessed. "
         "Give the labels in English."

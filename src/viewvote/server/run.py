@@ -41,6 +41,7 @@ def serve(settings: Settings, *, workers: int = 1, verbose: bool = True) -> None
 
 def _serve_here(settings: Settings) -> None:
     app = create_app(Service(settings))
+    keep_labels_private()
     with listen(settings) as listening:
         host, port = listening.getsockname()[:2]
         logger.info("listening on http://%s:%d", f"[{host}]" if ":" in host else host, port)
@@ -67,6 +68,7 @@ def _serve_in_processes(settings: Settings, workers: int, *, verbose: bool) -> N
 def app_from_environment() -> FastAPI:
     """The application of a worker process, with the settings of the process that started it."""
     write_log(verbose=not os.environ.get(QUIET))
+    keep_labels_private()
     return create_app(Service(Settings.from_json(os.environ[ENVIRONMENT])))
 
 
@@ -83,6 +85,11 @@ def write_log(*, verbose: bool = True) -> None:
         log.setLevel(level)
     if not verbose:
         logging.getLogger("viewvote.server.requests").setLevel(logging.WARNING)
+
+
+def keep_labels_private() -> None:
+    """Write no more warnings about labels: those of requests are nobody's business but the asker's."""
+    logging.getLogger("viewvote.labels").setLevel(logging.ERROR)
 
 
 def listen(settings: Settings) -> socket.socket:

@@ -123,7 +123,8 @@ class Service:
 
     def _warm_up(self) -> None:
         """Check the defaults, encode the default labels, and run the model once."""
-        defaults = self._arguments(Options(labels=["anything"])) | {"labels": self.settings.labels or ["anything"]}
+        labels = self.settings.labels or ["cat", "dog"]
+        defaults = self._arguments(Options(labels=["cat", "dog"])) | {"labels": labels}
         own = Classifier(self.encoder, **defaults, build_head=self.heads.preload)
         if self.context is not None:
             if self.settings.labels is None:
