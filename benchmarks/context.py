@@ -23,7 +23,18 @@ from viewvote import load_encoder
 from viewvote.context.mix import variety
 from viewvote.context.published import PUBLISHED
 from viewvote.context.pull import leak_pull, level_pull, mean_pull, others_pull, transport_pull
-from viewvote.context.rule import BALANCED, FULL, LEAST_PHOTOS, MEAN_SHARE, REST, SHARE, UNEVEN, UNIFORM, estimate
+from viewvote.context.rule import (
+    BALANCED,
+    DOUBT,
+    FULL,
+    LEAST_PHOTOS,
+    MEAN_SHARE,
+    REST,
+    SHARE,
+    UNEVEN,
+    UNIFORM,
+    estimate,
+)
 from viewvote.encoders import Encoder
 from viewvote.encoders.likeness import label_likeness
 from viewvote.encoders.text_head import build_text_head
@@ -145,7 +156,7 @@ class Policy:
     uneven: float = UNEVEN
     balanced: float = BALANCED
     rest: float = REST
-    doubt: float = 1
+    doubt: float = DOUBT
 
     @property
     def name(self) -> str:

@@ -20,14 +20,17 @@ LEAST_PHOTOS = 8
 SHARE = 0.5
 """The part of the levels' pull that is taken off a varied folder of very many photos."""
 
-UNIFORM, FULL = 0.5, 0.7
+DOUBT = 2
+"""The pull of so many photos a label is half chance, and half of it is taken off."""
+
+UNIFORM, FULL = 0.55, 0.75
 """A folder of less than this variety is too uniform; from the other on it is varied. Between them the part of its pull
 that is taken off grows evenly."""
 
-REST = 0.3
+REST = 0.5
 """The part of what then still parts the mean probabilities from a balanced mix that is taken off a balanced folder."""
 
-UNEVEN, BALANCED = 0.8, 0.95
+UNEVEN, BALANCED = 0.85, 1.0
 """As UNIFORM and FULL, for the rest: it depends on the mix, so it is taken off where that is nearly even."""
 
 MEAN_SHARE = 0.5
@@ -88,7 +91,7 @@ def _by_rule(rows: Float64, *, varied: float, effective: float) -> Estimate:
         note = f"context: {effective:.0f} of {n_labels} labels fill this folder; {verb}"
     if used == 0:
         return _nothing(n_labels, n, effective, note)
-    known = n / (n + n_labels)  # of few photos a label the pull is half chance
+    known = n / (n + DOUBT * n_labels)
     pull = SHARE * level_pull(rows)
     offsets = used * pull
     rest = _between(varied, UNEVEN, BALANCED)
