@@ -13,46 +13,66 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from training.eval_sets import SETS, Benchmark, data_folder, load_benchmark
 from viewvote import load_encoder
-from viewvote.context.mix import effective_labels, expected_labels
-from viewvote.context.pull import leak_pull, mean_pull, others_pull, softmax, transport_pull
-from viewvote.context.rule import DOUBT, FULL, LEAST_PHOTOS, REST, UNIFORM, estimate
+from viewvote.context.mix import variety
+from viewvote.context.published import PUBLISHED
+from viewvote.context.pull import leak_pull, level_pull, mean_pull, others_pull, transport_pull
+from viewvote.context.rule import (
+    BALANCED,
+    DOUBT,
+    FULL,
+    LEAST_PHOTOS,
+    MEAN_SHARE,
+    REST,
+    SHARE,
+    UNEVEN,
+    UNIFORM,
+    estimate,
+)
 from viewvote.encoders import Encoder
 from viewvote.encoders.likeness import label_likeness
 from viewvote.encoders.text_head import build_text_head
 from viewvote.labels.templates import resolve_templates
-from viewvote.methods import METHODS, ViewLogits
-from viewvote.methods.base import TrainingFreeMethod
+from viewvote.methods.anchored import weight_for
 from viewvote.metrics.paired import mcnemar
 from viewvote.studies.mixes import MIXES, VARIED, draw_folders
+from viewvote.vote import count_kept
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 METHODS_SHOWN = ("zero-shot", "zero", "anchored")
-SHARES = (0.25, 0.5, 0.75, 1.0)
-SETTINGS = [*(("rule", share) for share in SHARES), ("leaks", 1.0), ("mean", 0.5), ("others", 0.5), ("transport", 0.5)]
+KEEP = 0.3
 LEAST_PER_LABEL = 2
 """Sets with fewer photos a label have no folder of one label."""
 
 
-def rule_pull(logits: Float64) -> Float64:
-    """What the rule takes a share of."""
-    leaked = leak_pull(logits)
-    return leaked + REST * transport_pull(logits - leaked, np.ones(logits.shape[1]))
+def shares_of(labels: Int64, n_classes: int) -> Float64:
+    """The true mix, each label with a photo in ten: no method can know it from the photos."""
+    return np.bincount(labels, minlength=n_classes) + 0.1
 
 
-PULLS: dict[str, Callable[[Float64], Float64]] = {
-    "rule": rule_pull,
-    "mean": mean_pull,
-    "others": others_pull,
-    "leaks": leak_pull,
-    "transport": lambda logits: transport_pull(logits, np.ones(logits.shape[1])),
+def put_back(logits: Float64, shares: Float64) -> Float64:
+    """Transport to a mix, and the mix put back: the bias alone, where the mix is known."""
+    return transport_pull(logits, shares) + np.log(shares / shares.sum())
+
+
+FIXED: dict[str, Callable[[Float64, Float64], Float64]] = {
+    "dn, its authors' 0.25 of the mean": lambda logits, _: PUBLISHED["dn"](logits),
+    f"{MEAN_SHARE} of the mean": lambda logits, _: MEAN_SHARE * mean_pull(logits),
+    "0.5 of the others' mean": lambda logits, _: 0.5 * others_pull(logits),
+    "frolic, its authors' 11 rounds": lambda logits, _: PUBLISHED["frolic"](logits),
+    "leaks, one round": lambda logits, _: leak_pull(logits),
+    "half of the levels, no rule": lambda logits, _: SHARE * level_pull(logits),
+    "transport to the true mix": transport_pull,
+    "half of the bias alone, the mix known": lambda logits, shares: 0.5 * put_back(logits, shares),
 }
+"""What is taken off, from the logits (images, classes) and the true shares, which only the last two look at."""
 
 
 @dataclass(frozen=True)
@@ -77,75 +97,93 @@ def scored(encoder: Encoder, bench: Benchmark, cache: Path, *, views: int) -> Sc
     return Scored(bench.name, np.stack(logits), np.array(bench.labels)[there], likeness, encoder)
 
 
-def right(
-    one: Scored, chosen: Int64, offsets: Float64, methods: Mapping[str, TrainingFreeMethod]
-) -> dict[str, list[bool]]:
-    """Whether each method is right about each of the photos, with these offsets taken off."""
-    scale, bias = one.encoder.logit_scale, one.encoder.logit_bias
-    shifted = one.logits[chosen] - offsets.astype(np.float32)
-    views = [ViewLogits(v, scale, bias, likeness=one.likeness, tie_draw=0.0) for v in shifted]
-    answers = {name: np.array([method.decide(each).index for each in views]) for name, method in methods.items()}
-    return {name: [bool(hit) for hit in found == one.labels[chosen]] for name, found in answers.items()}
+def right(one: Scored, chosen: Int64, offsets: Float64) -> list[NDArray[np.bool_]]:
+    """Whether zero-shot, ZERO and the anchored vote are right about each photo, with these offsets taken off."""
+    logits = one.logits[chosen] - offsets.astype(np.float32)
+    answers = decided(logits, weight_for(one.likeness))
+    return [found == one.labels[chosen] for found in answers]
+
+
+def decided(logits: NDArray[np.float32], weight: float) -> tuple[Int64, Int64, Int64]:
+    """The answers of zero-shot, ZERO and the anchored vote for many images at once (images, views, classes)."""
+    n, n_views, n_classes = logits.shape
+    shifted = logits - logits.max(axis=-1, keepdims=True)
+    odds = np.exp(shifted)
+    total = odds.sum(axis=-1, keepdims=True)
+    entropy = np.log(total)[..., 0] - (odds * shifted).sum(axis=-1) / total[..., 0]
+    best = np.take_along_axis(logits.argmax(axis=-1), np.argsort(entropy, axis=1, kind="stable"), axis=1)
+    kept, images = count_kept(n_views, KEEP), np.arange(n)
+    votes, later = np.zeros((n, n_classes)), np.zeros((n, n_classes))
+    for place in range(n_views):
+        if place < kept:
+            votes[images, best[:, place]] += 1
+        else:  # the first of these that votes for a tied label decides, however many follow
+            later[images, best[:, place]] += 2.0 ** (kept - 1 - place)
+    said = votes / kept + weight * odds[:, 0] / total[:, 0]
+    return logits[:, 0].argmax(axis=-1), (votes + later / 2).argmax(axis=-1), said.argmax(axis=-1)
 
 
 def measure(one: Scored, *, each: int) -> list[dict[str, object]]:
-    """Every folder of a set: what it shows, and which photos each method has right at each share of each pull."""
-    methods = {name: METHODS.get(name)() for name in METHODS_SHOWN}
-    free = {name: method for name, method in methods.items() if isinstance(method, TrainingFreeMethod)}
+    """Every folder of a set: what each method has right with each context, in percent; of what ships each photo."""
     rows: list[dict[str, object]] = []
+    n_classes = one.logits.shape[2]
     for mix, chosen in draw_folders(one.labels, np.random.default_rng(0), each=each):
         source = one.logits[chosen, 0].astype(np.float64)
-        left = softmax(source - leak_pull(source)).mean(axis=0)
-        shown = effective_labels(left) / expected_labels(len(chosen), source.shape[1])
-        row: dict[str, object] = {"set": one.name, "mix": mix, "n": len(chosen), "varied": shown}
-        pulls = {name: pull(source) for name, pull in PULLS.items()}
-        for pull, share in [("none", 0.0), *SETTINGS]:
-            offsets = share * pulls[pull] if share else np.zeros(source.shape[1])
-            key = f"{pull} {share or 0}"
-            row |= {f"{key} {name}": hits for name, hits in right(one, chosen, offsets, free).items()}
         ruled = estimate(one.logits[chosen, 0])
-        row |= {f"shipped {name}": hits for name, hits in right(one, chosen, ruled.offsets, free).items()}
-        row["share"] = ruled.share
+        row: dict[str, object] = {"set": one.name, "mix": mix, "n": len(chosen), "share": ruled.share}
+        asked = {"none": np.zeros(n_classes), "shipped": ruled.offsets.astype(np.float64)}
+        shares = shares_of(one.labels[chosen], n_classes)
+        asked |= {name: offsets_of(source, shares) for name, offsets_of in FIXED.items()}
+        asked |= grid_offsets(source)
+        done: dict[bytes, list[NDArray[np.bool_]]] = {}
+        for name, offsets in asked.items():
+            key = offsets.astype(np.float32).tobytes()
+            if key not in done:
+                done[key] = right(one, chosen, offsets)
+            row[name] = [100 * float(hits.mean()) for hits in done[key]]
+            if name in ("none", "shipped") and mix == "balanced":
+                row[f"{name} each"] = [hits.astype(int).tolist() for hits in done[key]]
         rows.append(row)
     return rows
 
 
 @dataclass(frozen=True)
 class Policy:
-    """How much of which pull: `share` of it, or by the rule with these constants; no constants is what ships.
+    """Constants of the rule: `uniform` to `full`, `uneven` to `balanced`, and photos a label that are half known."""
 
-    uniform, full  between which parts of the expected labels the share grows from 0
-    doubt          it is n / (n + doubt) for a varied folder of n photos
-    """
+    uniform: float = UNIFORM
+    full: float = FULL
+    uneven: float = UNEVEN
+    balanced: float = BALANCED
+    rest: float = REST
+    doubt: float = DOUBT
 
-    pull: str = "shipped"
-    share: float = 1.0
-    uniform: float = 0.0
-    full: float = 0.0
-    doubt: float = 0.0
-
-    def key(self, row: Mapping[str, object]) -> str:
-        """What was measured of a folder that is nearest to it."""
-        if self.pull == "shipped":
-            return "shipped"
-        share, n = self.share, int(str(row["n"]))
-        if self.full:
-            varied = (float(str(row["varied"])) - self.uniform) / (self.full - self.uniform)
-            share *= min(1.0, max(0.0, varied)) * n / (n + self.doubt) if n >= LEAST_PHOTOS else 0
-        share = min((0.0, *SHARES), key=lambda one: abs(one - share))
-        return f"{self.pull} {share}" if share else "none 0"
+    @property
+    def name(self) -> str:
+        """Its key in what was measured."""
+        return "/".join(f"{value:g}" for value in vars(self).values())
 
 
-SHIPPED = Policy()
-EDGES = (0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
-WIDTH = 0.3
 GRID = [
-    Policy("rule", share, low, high, doubt)
-    for share, low, high, doubt in product((0.75, 1.0), EDGES, EDGES, (0, 20, 40, 80))
-    if low < high <= low + WIDTH
+    Policy(low, low + width, *edges, rest, doubt)
+    for low, width, edges, rest, doubt in product(
+        (0.5, 0.55, 0.6), (0.2, 0.3), ((0.8, 0.95), (0.85, 1.0)), (0.3, 0.5), (1, 2)
+    )
 ]
-assert Policy("rule", 1.0, UNIFORM, FULL, DOUBT) in GRID
-FIXED = [Policy(pull, share) for pull, share in SETTINGS]
+
+
+def grid_offsets(source: Float64) -> dict[str, Float64]:
+    """What the rule takes off with each set of constants."""
+    n, n_classes = source.shape
+    varied, pull = variety(source), SHARE * level_pull(source)
+    rest = transport_pull(source - pull, np.ones(n_classes))
+    found = {}
+    for one in GRID:
+        known = n / (n + one.doubt * n_classes) if n >= LEAST_PHOTOS else 0.0
+        used = np.clip((varied - one.uniform) / (one.full - one.uniform), 0, 1)
+        even = np.clip((varied - one.uneven) / (one.balanced - one.uneven), 0, 1)
+        found[one.name] = known * (used * pull + even * one.rest * rest)
+    return found
 
 
 @dataclass(frozen=True)
@@ -161,23 +199,23 @@ class Table:
         return {mix: values[keep] for mix, values in self.gains.items()}
 
 
-def table_of(rows: Sequence[dict[str, object]], policy: Policy | None) -> Table:
-    """The mean gains of a policy; None takes nothing off."""
+def table_of(rows: Sequence[dict[str, object]], context: str) -> Table:
+    """The mean gains with a context, by its name."""
     sets = tuple(dict.fromkeys(str(row["set"]) for row in rows))
     gains = {}
     for mix in MIXES:
         by_set = []
         for name in sets:
             here = [row for row in rows if row["set"] == name and row["mix"] == mix]
-            by_set.append(np.mean([[_gain(row, policy, method) for method in METHODS_SHOWN] for row in here], axis=0))
-        gains[mix] = 100 * np.array(by_set)
+            by_set.append(np.mean([_gain(row, context) for row in here], axis=0))
+        gains[mix] = np.array(by_set)
     return Table(sets, gains)
 
 
-def _gain(row: dict[str, object], policy: Policy | None, method: str) -> float:
-    against = "zero-shot" if row["mix"] in VARIED else method
-    key = "none 0" if policy is None else policy.key(row)
-    return float(np.mean(row[f"{key} {method}"]) - np.mean(row[f"none 0 {against}"]))  # type: ignore[arg-type]
+def _gain(row: Mapping[str, Any], context: str) -> Float64:
+    """Points of each method over zero-shot without context where the folder is varied, else over itself without."""
+    before = np.array(row["none"])
+    return np.array(row[context]) - (before[0] if row["mix"] in VARIED else before)
 
 
 def merit(gains: dict[str, Float64]) -> float:
@@ -195,7 +233,7 @@ def merit(gains: dict[str, Float64]) -> float:
 
 def left_out(measured: dict[str, list[dict[str, object]]]) -> tuple[dict[str, Table], list[Policy]]:
     """Each model's gains with every set measured under the constants that all other sets choose, of both models."""
-    tables = {model: [table_of(rows, policy) for policy in GRID] for model, rows in measured.items()}
+    tables = {model: [table_of(rows, policy.name) for policy in GRID] for model, rows in measured.items()}
     names = list(dict.fromkeys(name for found in tables.values() for name in found[0].sets))
     chosen = {}
     for name in names:
@@ -219,31 +257,33 @@ def line(title: str, table: Table) -> str:
 
 
 def report(measured: dict[str, list[dict[str, object]]]) -> str:
-    """The tables of all models: by mix and estimator, and by set, with paired tests on the balanced folders."""
+    """The tables of all models: by mix and context, and by set, with paired tests on the balanced folders."""
     lines = [f"Mean/worst set of {', '.join(METHODS_SHOWN)}.", "", "| | " + " | ".join(MIXES) + " |", "|---" * 7 + "|"]
     tables, policies = left_out(measured)
     for model, rows in measured.items():
-        lines.append(line(f"{model}: no context", table_of(rows, None)))
-        lines += [line(f"{model}: {one.pull} {one.share}", table_of(rows, one)) for one in FIXED]
-        lines += [line(f"{model}: shipped", table_of(rows, SHIPPED)), line(f"{model}: set left out", tables[model])]
+        lines += [line(f"{model}: {name}", table_of(rows, name)) for name in ("none", *FIXED, "shipped")]
+        lines.append(line(f"{model}: set left out", tables[model]))
     lines += ["", f"Constants of each set left out: {policies}", "", "| model | set | n | mix | share | gains | p |"]
     for model, rows in measured.items():
-        table = table_of(rows, SHIPPED)
+        table = table_of(rows, "shipped")
         for i, name in enumerate(table.sets):
             for mix in MIXES:
                 here = [row for row in rows if row["set"] == name and row["mix"] == mix]
                 gains = "; ".join(f"{value:+.1f}" for value in table.gains[mix][i])
                 share = np.mean([float(str(one["share"])) for one in here])
-                tests = "; ".join(_paired(here[0], method) for method in METHODS_SHOWN) if mix == "balanced" else ""
                 n = f"{len(here)} x {np.mean([int(str(row['n'])) for row in here]):.0f}"
+                tests = _paired(here[0]) if mix == "balanced" else ""
                 lines.append(f"| {model} | {name} | {n} | {mix} | {share:.2f} | {gains} | {tests} |")
     return "\n".join(lines)
 
 
-def _paired(row: dict[str, object], method: str) -> str:
-    """McNemar's mid-p of the method with context against the same without, on the same photos."""
-    changed = np.array(row[f"{SHIPPED.key(float(str(row['varied'])))} {method}"])
-    return f"{mcnemar(changed, np.array(row[f'none 0 {method}'])).mid_p:.3f}"
+def _paired(row: Mapping[str, Any]) -> str:
+    """Each method without and with context, and McNemar's mid-p of the two on the same photos."""
+    cells = []
+    for before, after in zip(row["none each"], row["shipped each"], strict=True):
+        p = mcnemar(np.array(after, dtype=bool), np.array(before, dtype=bool)).mid_p
+        cells.append(f"{100 * np.mean(before):.1f} -> {100 * np.mean(after):.1f} p {p:.3f}")
+    return "; ".join(cells)
 
 
 def main() -> None:

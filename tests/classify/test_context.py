@@ -45,7 +45,7 @@ def test_the_offsets_follow_from_the_logits_of_source_views(photos):
     found = plain.with_context(photos).context
     features = np.array([ToyEncoder().encode_images(plain.prepare(one).pixels)[0] for one in photos])
     logits = 8.0 * features  # the texts of red, green and blue are the axes
-    assert (found.n, found.model, found.estimator) == (45, "toy", "leaks")
+    assert (found.n, found.model, found.estimator) == (45, "toy", "levels")
     assert found.offsets == pytest.approx(estimate(logits).offsets, abs=1e-5)
     assert found.share > 0
     assert found.offsets.argmax() == 0  # red light on all of them
@@ -113,7 +113,7 @@ def test_the_answer_carries_its_context(photos):
         "digest": found.context.digest,
         "n": 45,
         "effective_labels": round(found.context.effective, 2),
-        "estimator": "leaks",
+        "estimator": "levels",
         "share": round(found.context.share, 3),
     } | ({} if found.context.note is None else {"note": found.context.note})
     taken = prediction.to_dict(trace=True)["context"]["taken_off"]

@@ -126,7 +126,7 @@ def test_a_mix_that_the_user_knows(folder, tmp_path):
         (["--context-mix", "varied"], "--context self"),
         (["--context", "none.json"], "none.json"),
         (["--context", "none.json", "--context-mix", "varied"], "viewvote context"),
-        (["--context", "self", "--context-mix", "none.json"], "none.json"),
+        (["--context", "self", "--context-mix", "none.json"], "'varied' or a JSON file"),
         (["--context", "self", "--method", "tda"], "takes no context"),
     ],
 )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from viewvote.context import pull as pulls
-from viewvote.context.pull import leak_pull, mean_pull, others_pull, transport_pull
+from viewvote.context.pull import COMMON, leak_pull, level_pull, mean_pull, others_pull, transport_pull
 
 
 def logits_of(probabilities):
@@ -27,6 +27,40 @@ def test_others_weigh_a_photo_by_how_unlikely_it_shows_the_label():
     first = (0.2 * np.log(0.8) + 0.6 * np.log(0.4)) / 0.8
     second = (0.8 * np.log(0.2) + 0.4 * np.log(0.6)) / 1.2
     assert others_pull(logits) == pytest.approx([(first - second) / 2, (second - first) / 2])
+
+
+def test_levels_of_two_labels_as_computed_by_hand():
+    # The first photo's logits are half of log(4) above and below their mean, the second's are equal.
+    pull = level_pull(logits_of([[0.8, 0.2], [0.5, 0.5]]))
+    x = np.log(4) / 2
+    with_first, without_first = 0.8 * x / (0.8 + 0.5), 0.2 * x / (0.2 + 0.5)
+    assert pull == pytest.approx([(with_first + without_first) / 2, -(with_first + without_first) / 2])
+
+
+def test_levels_are_those_of_a_naive_loop_and_rare_labels_take_part_of_what_is_common():
+    logits = folder([12, 5, 1, 0], bias=[1, 0, 0, -1])
+    probabilities = pulls.softmax(logits)
+    rows = logits - logits.mean(axis=1, keepdims=True)
+    lows, lifts, shown = [], [], []
+    for label in range(4):
+        high = low = many = few = 0.0
+        for p, row in zip(probabilities[:, label], rows[:, label], strict=True):
+            high, many = high + p * row, many + p
+            low, few = low + (1 - p) * row, few + 1 - p
+        lows.append(low / few)
+        lifts.append(high / many - low / few)
+        shown.append(many)
+    common = sum(n * lift for n, lift in zip(shown, lifts, strict=True)) / 18
+    drawn = [
+        low + 0.5 * (n * lift + COMMON * common) / (n + COMMON) for low, lift, n in zip(lows, lifts, shown, strict=True)
+    ]
+    assert level_pull(logits) == pytest.approx(np.array(drawn) - np.mean(drawn))
+
+
+def test_levels_find_the_label_that_attracts_and_not_the_one_that_fills_the_folder():
+    assert level_pull(folder([40] * 4, bias=[1.0, 0, 0, 0])).argmax() == 0
+    many = folder([150, 20, 20, 20], bias=[0, 0, 0, 0], sure=4.0)
+    assert np.abs(level_pull(many)).max() < 0.3 * np.abs(mean_pull(many)).max()
 
 
 @pytest.mark.parametrize("shares", [[0.5, 0.3, 0.2], [5, 3, 2]])
@@ -78,7 +112,7 @@ def test_of_very_many_labels_only_the_most_probable_have_a_pull(monkeypatch):
     assert pull[[0, 1, 3]] == pytest.approx(leak_pull(logits[:, [0, 1, 3]]))
 
 
-@pytest.mark.parametrize("pull_of", [mean_pull, others_pull, leak_pull])
+@pytest.mark.parametrize("pull_of", [mean_pull, others_pull, leak_pull, level_pull])
 def test_pulls_are_finite_and_have_no_mean_for_logits_of_any_size(pull_of):
     pull = pull_of(np.array([[900.0, -900.0, 0.0]] * 9 + [[-900.0, 900.0, 0.0]]))
     assert np.isfinite(pull).all()

@@ -5,9 +5,20 @@ import pytest
 
 from tests.context.test_pull import folder
 from viewvote.context.advice import advice_of
-from viewvote.context.mix import expected_labels
-from viewvote.context.pull import leak_pull, mean_pull, softmax, transport_pull
-from viewvote.context.rule import DOUBT, FULL, LEAST_PHOTOS, MEAN_SHARE, REST, UNIFORM, estimate
+from viewvote.context.mix import expected_labels, variety
+from viewvote.context.pull import level_pull, mean_pull, softmax, transport_pull
+from viewvote.context.rule import (
+    BALANCED,
+    DOUBT,
+    FULL,
+    LEAST_PHOTOS,
+    MEAN_SHARE,
+    REST,
+    SHARE,
+    UNEVEN,
+    UNIFORM,
+    estimate,
+)
 from viewvote.errors import UsageError
 
 BIAS = [1.2, 0, 0, 0, 0]
@@ -17,20 +28,24 @@ def photos(counts, **settings):
     return folder(counts, bias=BIAS, **settings).astype(np.float32)
 
 
-def pull_of(logits):
-    """By leaks, and a part of what then parts the folder from a balanced one."""
+def offsets_of(logits, *, used, rest):
+    """Half of the pull by levels, and a part of what then parts the folder from a balanced one."""
     rows = logits.astype(np.float64)
-    leaked = leak_pull(rows)
-    return leaked + REST * transport_pull(rows - leaked, np.ones(rows.shape[1]))
+    pull = SHARE * level_pull(rows)
+    left = transport_pull(rows - pull, np.ones(rows.shape[1]))
+    n, n_labels = rows.shape
+    return n / (n + DOUBT * n_labels) * (used * pull + rest * REST * left)
 
 
 @pytest.mark.parametrize("each", [4, 30, 300])
 def test_a_varied_folder_loses_the_more_of_its_pull_the_more_photos_it_has(each):
-    logits = photos([each] * 5)
+    logits = photos([each] * 5, sure=6.0)
     found = estimate(logits)
+    rest = min(1, (variety(logits) - UNEVEN) / (BALANCED - UNEVEN))
+    assert rest > 0.9
     assert found.note is None
-    assert found.share == pytest.approx(5 * each / (5 * each + DOUBT))
-    assert found.offsets == pytest.approx(found.share * pull_of(logits), abs=1e-5)
+    assert found.share == pytest.approx(SHARE * each / (each + DOUBT))
+    assert found.offsets == pytest.approx(offsets_of(logits, used=1, rest=rest), abs=1e-5)
     assert found.offsets.argmax() == 0
 
 
@@ -41,15 +56,32 @@ def test_a_folder_that_one_label_fills_loses_nothing_and_the_note_names_how_many
     assert found.note == "context: 1 of 5 labels fill this folder; not used"
 
 
-def test_between_both_the_share_grows_evenly_with_the_labels_shown():
-    logits = photos([10, 50, 20, 20, 10], sure=6.0)
+def test_between_both_the_share_grows_evenly_with_the_variety():
+    logits = photos([4, 60, 10, 6, 4], sure=6.0)
     found = estimate(logits)
-    varied = found.effective / expected_labels(110, 5)
+    varied = variety(logits)
     assert UNIFORM < varied < FULL
-    between = (varied - UNIFORM) / (FULL - UNIFORM)
-    assert found.share == pytest.approx(between * 110 / (110 + DOUBT))
-    assert found.offsets == pytest.approx(found.share * pull_of(logits), abs=1e-5)
-    assert found.note == f"context: {found.effective:.0f} of 5 labels fill this folder; {between:.0%} of it used"
+    used = (varied - UNIFORM) / (FULL - UNIFORM)
+    assert found.share == pytest.approx(SHARE * used * 84 / (84 + 5 * DOUBT))
+    assert found.offsets == pytest.approx(offsets_of(logits, used=used, rest=0), abs=1e-5)
+    assert found.effective == pytest.approx(expected_labels(84, 5) ** varied)
+    assert found.note == f"context: {found.effective:.0f} of 5 labels fill this folder; {used:.0%} of it used"
+
+
+def test_the_rest_is_taken_off_as_far_as_the_folder_is_balanced():
+    logits = photos([10, 40, 16, 16, 10], sure=6.0)
+    varied = variety(logits)
+    assert UNEVEN < varied < BALANCED
+    found = estimate(logits)
+    rest = (varied - UNEVEN) / (BALANCED - UNEVEN)
+    assert found.offsets == pytest.approx(offsets_of(logits, used=1, rest=rest), abs=1e-5)
+    assert found.note is None
+
+
+def test_an_unsure_model_that_sees_one_label_takes_off_nothing_though_all_labels_seem_to_be_there():
+    logits = photos([120, 0, 0, 0, 0], sure=1.5)
+    assert softmax(logits.astype(np.float64)).mean(axis=0).min() > 0.05
+    assert not estimate(logits).offsets.any()
 
 
 @pytest.mark.parametrize("n", [0, 1, LEAST_PHOTOS - 1])

@@ -7,6 +7,7 @@ import pytest
 
 from tests.methods.test_streaming import images
 from viewvote import Classifier
+from viewvote.context.published import PUBLISHED
 from viewvote.context.rule import LEAST_PHOTOS, estimate
 from viewvote.errors import UnknownNameError
 from viewvote.methods import METHODS, method_entry
@@ -94,3 +95,20 @@ def test_it_is_in_the_registry_as_one_that_streams():
 def test_another_vote_is_refused():
     with pytest.raises(UnknownNameError, match="anchored, zero, zero-shot"):
         RunningContext(vote="zer")
+
+
+@pytest.mark.parametrize("pull", PUBLISHED)
+def test_published_corrections_are_taken_off_whatever_the_mix(pull):
+    data = images(20)
+    stream = RunningContext(vote="zero-shot", pull=pull, growth=1.0).start()
+    for n, one in enumerate(data, start=1):
+        found = stream.decide(one)
+        if n >= LEAST_PHOTOS:
+            logits = np.array([past.logits[0] for past in data[:n]])
+            expected = ZeroShot().decide(replace(one, logits=one.logits - PUBLISHED[pull](logits).astype(np.float32)))
+            assert found.scores == pytest.approx(expected.scores, abs=1e-4)
+
+
+def test_an_unknown_pull_is_named_with_those_there_are():
+    with pytest.raises(UnknownNameError, match="dn, frolic, rule"):
+        RunningContext(pull="otter")

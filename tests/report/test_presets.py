@@ -80,3 +80,8 @@ def test_needs_are_named():
         "MaPLe's released prompts",
         "source statistics of ImageNet",
     ]
+
+
+@pytest.mark.parametrize("name", ["dn", "frolic"])
+def test_a_correction_by_other_images_is_a_stream_of_zero_shot_as_its_authors_ran_it(name):
+    assert preset_values(name) == {"method": "context", "settings": {"pull": name, "vote": "zero-shot"}}

@@ -94,7 +94,8 @@ class EvalOptions:
         str | None,
         typer.Option(
             metavar="paper|ROW",
-            help="What the authors of each method ran: paper, or a row of the paper's tables such as rlcf-t3-image.",
+            help="What the authors of each method ran: paper, a row of the paper's tables such as rlcf-t3-image, or a "
+            "correction by other images: dn, frolic.",
             rich_help_panel=opt.ASK,
         ),
     ] = None

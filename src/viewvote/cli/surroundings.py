@@ -86,7 +86,7 @@ def gathered(
     """The context of these photos, and why some of them could not be used."""
     if STDIN in paths:
         raise UsageError("a context needs files; standard input can be read only once.")
-    shares = mix if mix in (None, VARIED) else read_shares(Path(str(mix)), classifier.labels)
+    shares = _mix_of(mix, classifier.labels)
     failed: list[ViewvoteError] = []
 
     def usable() -> Iterator[SourceLogits]:
@@ -100,6 +100,17 @@ def gathered(
 
     found = context_from(usable(), classifier, mix=shares)
     return found, failed
+
+
+def _mix_of(given: str | None, labels: Sequence[str]) -> Sequence[float] | str | None:
+    """The mix of --context-mix."""
+    if given in (None, VARIED):
+        return given
+    if not Path(given).exists():
+        raise UsageError(
+            f"--context-mix is {VARIED!r} or a JSON file of the labels' shares; there is no file {given!r}."
+        )
+    return read_shares(Path(given), labels)
 
 
 def summary_of(context: Context, labels: Sequence[str]) -> str:

@@ -10,8 +10,9 @@ import numpy as np
 from ..arrays import Float32
 from ..errors import UsageError
 
-Estimator = Literal["leaks", "mean", "transport"]
-"""How a pull was estimated: by leaks between labels, by mean logits, or by transport to a mix that was given."""
+Estimator = Literal["levels", "leaks", "mean", "transport"]
+"""How a pull was estimated: by the logits with and without each label, by leaks between labels (files of older
+versions), by mean logits, or by transport to a mix that was given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +21,7 @@ class Context:
 
     offsets      are subtracted; their mean is 0, and they are all 0 where the folder shows too little (`note`)
     n            photos that were looked at
-    effective    how many labels the folder shows: the effective number, its own pull taken out
+    effective    how many labels the folder shows, in labels of equal shares and apart from the model's unsureness
     share        the part of the pull that is taken off
     estimator    how the pull was estimated
     labels       a digest of the labels and templates that the offsets are for (`digest_of`)

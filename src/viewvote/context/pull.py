@@ -14,6 +14,9 @@ RESTART = 0.01
 MOST_LABELS = 2000
 """Of more labels only so many, the most probable ones, can have a pull by leaks: it takes their square in memory."""
 
+COMMON = 10
+"""Photos that count for what labels have in common, beside those that show a label."""
+
 STEPS = 60
 _LEAST = 1e-9
 
@@ -40,6 +43,21 @@ def others_pull(logits: Float64) -> Float64:
     """The mean logit of each label over images weighed by how unlikely they show it."""
     weights = 1 - softmax(logits)
     return centred((weights * logits).sum(axis=0) / np.maximum(weights.sum(axis=0), _LEAST))
+
+
+def level_pull(logits: Float64) -> Float64:
+    """Halfway between the mean logit of the photos that show a label and of those that do not, each photo by its odds.
+
+    Neither mean depends on how many photos show the label, so the pull hardly depends on the mix. How much higher
+    photos that show it are is known of few for a rare label: that is drawn to what all labels have in common, as if
+    `COMMON` photos more had shown that.
+    """
+    probabilities, rows = softmax(logits), logits - logits.mean(axis=1, keepdims=True)
+    shown, hidden = probabilities.sum(axis=0), (1 - probabilities).sum(axis=0)
+    without = ((1 - probabilities) * rows).sum(axis=0) / np.maximum(hidden, _LEAST)
+    lift = (probabilities * rows).sum(axis=0) / np.maximum(shown, _LEAST) - without
+    common = float((shown * lift).sum() / shown.sum())
+    return centred(without + (shown * lift + COMMON * common) / (shown + COMMON) / 2)
 
 
 def transport_pull(logits: Float64, shares: Float64) -> Float64:

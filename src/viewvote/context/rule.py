@@ -8,8 +8,8 @@ import numpy as np
 from ..arrays import Float32, Float64
 from ..errors import UsageError
 from .base import Estimator
-from .mix import effective_labels, expected_labels
-from .pull import leak_pull, mean_pull, softmax, transport_pull
+from .mix import expected_labels, variety
+from .pull import level_pull, mean_pull, transport_pull
 
 VARIED = "varied"
 """The mix of a user who knows that no label fills the folder."""
@@ -17,18 +17,24 @@ VARIED = "varied"
 LEAST_PHOTOS = 8
 """Fewer show nothing."""
 
-DOUBT = 40
-"""The pull of n photos is taken off by n / (n + 40) where the folder is varied: of few it is half chance."""
+SHARE = 0.5
+"""The part of the levels' pull that is taken off a varied folder of very many photos."""
 
-REST = 0.3
-"""The part of what then still parts the mean probabilities from a balanced mix that counts as pull too."""
+DOUBT = 2
+"""The pull of so many photos a label is half chance, and half of it is taken off."""
+
+UNIFORM, FULL = 0.55, 0.75
+"""A folder of less than this variety is too uniform; from the other on it is varied. Between them the part of its pull
+that is taken off grows evenly."""
+
+REST = 0.5
+"""The part of what then still parts the mean probabilities from a balanced mix that is taken off a balanced folder."""
+
+UNEVEN, BALANCED = 0.85, 1.0
+"""As UNIFORM and FULL, for the rest: it depends on the mix, so it is taken off where that is nearly even."""
 
 MEAN_SHARE = 0.5
 """The part of the mean logits that is taken off where the user says that the folder is varied."""
-
-UNIFORM, FULL = 0.8, 0.9
-"""A folder that shows less than this part of the labels that as many varied photos would show is too uniform; from the
-other on it is varied. Between them the share grows evenly."""
 
 
 @dataclass(frozen=True)
@@ -53,14 +59,14 @@ def estimate(logits: Float32, *, mix: Sequence[float] | str | None = None) -> Es
     n, n_labels = logits.shape
     if n < LEAST_PHOTOS or n_labels < 2:
         why = f"{n} photos are too few; {LEAST_PHOTOS} are needed" if n_labels > 1 else "there is one label only"
-        return Estimate(np.zeros(n_labels, dtype=np.float32), n, min(n, 1.0), 0.0, "leaks", f"context: {why}; not used")
+        return Estimate(
+            np.zeros(n_labels, dtype=np.float32), n, min(n, 1.0), 0.0, "levels", f"context: {why}; not used"
+        )
     rows = logits.astype(np.float64)
-    leaked = leak_pull(rows)
-    left = rows - leaked
-    effective = effective_labels(softmax(left).mean(axis=0))
+    varied = variety(rows)
+    effective = min(n_labels, expected_labels(n, n_labels) ** varied)
     if mix is None:
-        balanced = transport_pull(left, np.ones(n_labels))
-        return _by_rule(leaked + REST * balanced, n=n, effective=effective)
+        return _by_rule(rows, varied=varied, effective=effective)
     if isinstance(mix, str):
         if mix != VARIED:
             raise UsageError(f"the mix is {VARIED!r} or a share for each label; got {mix!r}.")
@@ -76,17 +82,31 @@ def checked_shares(shares: Sequence[float], n_labels: int) -> Float64:
     return found
 
 
-def _by_rule(pull: Float64, *, n: int, effective: float) -> Estimate:
+def _by_rule(rows: Float64, *, varied: float, effective: float) -> Estimate:
     """The estimate for a folder of which nothing is known."""
-    n_labels = len(pull)
-    shown = effective / expected_labels(n, n_labels)
-    varied = min(1.0, max(0.0, (shown - UNIFORM) / (FULL - UNIFORM)))
-    note = None
-    if varied < 1:
-        verb = "not used" if varied == 0 else f"{varied:.0%} of it used"
+    n, n_labels = rows.shape
+    used, note = _between(varied, UNIFORM, FULL), None
+    if used < 1:
+        verb = "not used" if used == 0 else f"{used:.0%} of it used"
         note = f"context: {effective:.0f} of {n_labels} labels fill this folder; {verb}"
-    share = varied * n / (n + DOUBT)
-    return Estimate(_single(share * pull), n, effective, share, "leaks", note)
+    if used == 0:
+        return _nothing(n_labels, n, effective, note)
+    known = n / (n + DOUBT * n_labels)
+    pull = SHARE * level_pull(rows)
+    offsets = used * pull
+    rest = _between(varied, UNEVEN, BALANCED)
+    if rest:
+        offsets = offsets + rest * REST * transport_pull(rows - pull, np.ones(n_labels))
+    return Estimate(_single(known * offsets), n, effective, known * used * SHARE, "levels", note)
+
+
+def _nothing(n_labels: int, n: int, effective: float, note: str | None) -> Estimate:
+    return Estimate(np.zeros(n_labels, dtype=np.float32), n, effective, 0.0, "levels", note)
+
+
+def _between(value: float, low: float, high: float) -> float:
+    """0 up to `low`, 1 from `high` on, and evenly growing between them."""
+    return min(1.0, max(0.0, (value - low) / (high - low)))
 
 
 def _single(offsets: Float64) -> Float32:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from ..context.published import PUBLISHED
 from ..registry import unknown_name
 from ..runs.spec import RunSpec
 from .experiments import (
@@ -22,6 +23,9 @@ PAPER = "paper"
 DOTA = {"eta": 0.2, "rho": 0.005}
 """DOTA's authors' values for ImageNet; ours for every dataset are those of a third party's benchmark."""
 
+CONTEXTS = {name: {"pull": name, "vote": "zero-shot"} for name in PUBLISHED}
+"""Corrections by other images as their authors ran them: of zero-shot, whatever the mix, here as a stream."""
+
 
 def row_name(row: PaperRow) -> str:
     """The name of a row in one word: "rlcf-t3-image"."""
@@ -29,9 +33,9 @@ def row_name(row: PaperRow) -> str:
 
 
 def presets() -> list[str]:
-    """The names of presets: "paper", and every row of the paper's tables of accuracies."""
+    """The names of presets: "paper", every row of the paper's tables of accuracies, and corrections by other images."""
     names = dict.fromkeys(row_name(row) for row in paper_rows() if row.method != "augmented")
-    return [PAPER, *names]
+    return [PAPER, *names, *CONTEXTS]
 
 
 def preset_values(name: str) -> dict[str, Any]:
@@ -40,6 +44,8 @@ def preset_values(name: str) -> dict[str, Any]:
         raise unknown_name("preset", name, presets())
     if name == PAPER:
         return {}
+    if name in CONTEXTS:
+        return {"method": "context", "settings": dict(CONTEXTS[name])}
     row = next(row for row in paper_rows() if row_name(row) == name)
     values = {"method": row.method, "settings": dict(row.settings)}
     return values | ({"templates": row.templates} if row.templates != "photo" else {})

@@ -4,7 +4,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
 
+import numpy as np
+
 from ...arrays import Float32
+from ...context.published import PUBLISHED
 from ...context.rule import LEAST_PHOTOS, estimate
 from ...context.sample import LogitSample
 from ...registry import unknown_name
@@ -14,6 +17,8 @@ from ..baselines import ZeroShot
 from ..zero import Zero
 
 VOTES = ("anchored", "zero", "zero-shot")
+RULE = "rule"
+PULLS = (RULE, *PUBLISHED)
 
 
 @dataclass(frozen=True)
@@ -22,12 +27,14 @@ class RunningContext(StreamingMethod):
 
     vote    what decides on the logits that are left: "anchored", "zero" or "zero-shot"
     keep    the share of views that vote
+    pull    what is taken off: "rule", or as the authors of other corrections do, whatever the mix: "dn", "frolic"
     growth  the pull is estimated again when so many times as many images have been seen: every time would cost the more
             the longer the stream
     """
 
     vote: str = "anchored"
     keep: float = 0.3
+    pull: str = RULE
     growth: float = 1.1
 
     name = "context"
@@ -35,6 +42,8 @@ class RunningContext(StreamingMethod):
     def __post_init__(self) -> None:
         if self.vote not in VOTES:
             raise unknown_name("vote", self.vote, VOTES)
+        if self.pull not in PULLS:
+            raise unknown_name("pull", self.pull, PULLS)
 
     @cached_property
     def decider(self) -> TrainingFreeMethod:
@@ -42,6 +51,12 @@ class RunningContext(StreamingMethod):
         if self.vote == "zero-shot":
             return ZeroShot()
         return Zero(keep=self.keep) if self.vote == "zero" else Anchored(keep=self.keep)
+
+    def offsets(self, logits: Float32) -> Float32:
+        """What is taken off, from the logits (images, labels) of the source views so far."""
+        if self.pull == RULE:
+            return estimate(logits).offsets
+        return PUBLISHED[self.pull](logits.astype(np.float64)).astype(np.float32)
 
     @property
     def asks_likeness(self) -> bool:
@@ -72,7 +87,7 @@ class ContextStream(Stream):
         self._sample.add(views.logits[0])
         self._seen += 1
         if self._seen >= self._next:
-            self._offsets = estimate(self._sample.rows()).offsets
+            self._offsets = self.method.offsets(self._sample.rows())
             self._next = max(self._seen + 1, ceil(self._seen * self.method.growth))
         if self._offsets is None:
             return self.method.decider.decide(views)
