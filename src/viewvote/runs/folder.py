@@ -5,12 +5,13 @@ import logging
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
 from ..errors import RecordError, RunError, UsageError
 from ..fields import NUMBER, TEXT, Fields
-from ..files import sync_folder, write_whole
+from ..files import opened_at_once, sync_folder, write_whole
 from ..reading import read_json, read_toml
 from ..records.columns import Columns, read_columns
 from .lock import hold
@@ -162,6 +163,9 @@ class RunFolder:
 
 class _LogFile(logging.FileHandler):
     """A log that cannot be written (disk full) is not worth the run; the records complain for themselves."""
+
+    def _open(self) -> TextIOWrapper:
+        return open(self.baseFilename, self.mode, encoding=self.encoding, errors=self.errors, opener=opened_at_once)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802, ARG002 - logging's name
         return
