@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -165,7 +166,8 @@ class _LogFile(logging.FileHandler):
     """A log that cannot be written (disk full) is not worth the run; the records complain for themselves."""
 
     def _open(self) -> TextIOWrapper:
-        return open(self.baseFilename, self.mode, encoding=self.encoding, errors=self.errors, opener=opened_at_once)
+        descriptor = opened_at_once(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        return os.fdopen(descriptor, "a", encoding=self.encoding, errors=self.errors)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802, ARG002 - logging's name
         return
