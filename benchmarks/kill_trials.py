@@ -2,25 +2,25 @@
 
 Most kills come after a random number of new records; the others after a random time, also while a process loads,
 repairs or finishes. A run that ends before its kill is compared, and a new one begun. With --power-loss the file is
-then cut to what it had when it was last synced, or a little more: what a disk may have after a power loss. Prints a
-JSON line: kills, how many fell while records were written, power losses, records lost and duplicated, runs whose
-records differ from the uninterrupted.
+then cut to what it had when it was last synced, or a little more: what a disk may have after a power loss. Commands run
+in children forked from this process, so they start at once. Prints a JSON line: kills, how many fell while records were
+written, power losses, records lost and duplicated, runs whose records differ from the uninterrupted.
 """
 
 import argparse
 import json
 import os
 import random
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
+
+from .forked import Forked, import_everything
 
 BY_TIME = 0.3
 
@@ -37,30 +37,19 @@ def make_folder(root: Path, n: int) -> None:
         Image.fromarray(pixels).save(path)
 
 
-SYNCED = """
-import os, sys
-whole = os.fsync
-def noted(descriptor):
-    whole(descriptor)
-    with open(NOTE, "a") as note:
-        note.write(f"{os.fstat(descriptor).st_ino} {os.fstat(descriptor).st_size}\\n")
-NOTE = sys.argv.pop(1)
-os.fsync = noted
-from viewvote.cli import main
-main()
-"""
-"""The command, which notes the file and its size whenever one is synced."""
-
-
 def command(args: argparse.Namespace, data: Path, out: Path) -> list[str]:
     out.mkdir(parents=True, exist_ok=True)
-    start = [sys.executable, "-c", SYNCED, str(note_of(out))]
     common = ["--model", args.model, "--views", str(args.views), "--method", args.method, "--quiet"]
     if args.command == "classify":
         output = ["--output", str(out / "answers.jsonl"), "--format", "jsonl", "--resume"]
-        return [*start, "classify", str(data), "--labels", "red,green,blue", *common, *output]
+        return ["classify", str(data), "--labels", "red,green,blue", *common, *output]
     engine = ["--engine", "ray", "--actors", "2"] if args.command == "ray" else []
-    return [*start, "eval", "--dataset", str(data), "--out", str(out), *common, *engine]
+    return ["eval", "--dataset", str(data), "--out", str(out), *common, *engine]
+
+
+def started(args: argparse.Namespace, data: Path, out: Path) -> Forked:
+    """The command in a child that notes the file and its size whenever one is synced."""
+    return Forked(command(args, data, out), note=note_of(out))
 
 
 def note_of(out: Path) -> Path:
@@ -99,11 +88,6 @@ def lose_power(out: Path, rng: random.Random) -> bool:
     return cut < size
 
 
-def wait(process: "subprocess.Popen[bytes]", seconds: float) -> None:
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(seconds)
-
-
 def compare(out: Path, whole: list[str]) -> dict[str, int]:
     """How the records of a finished run differ from those of an uninterrupted one."""
     lines = lines_of(out)
@@ -126,6 +110,12 @@ def untimed(line: str) -> dict[str, object]:
     return {name: value for name, value in json.loads(line).items() if name != "timings"}
 
 
+def finish(process: Forked) -> None:
+    """Wait for a command that nobody interrupts."""
+    code = process.wait()
+    assert code == 0, f"exit code {code}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--command", choices=["eval", "ray", "classify"], default="eval")
@@ -137,37 +127,37 @@ def main() -> None:
     parser.add_argument("--views", type=int, default=8)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
+    import_everything()
     rng = random.Random(args.seed)
     totals: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         make_folder(data, args.images)
         start = time.monotonic()
-        subprocess.run(command(args, data, Path(folder) / "whole"), check=True, stdout=subprocess.DEVNULL)
+        finish(started(args, data, Path(folder) / "whole"))
         longest = time.monotonic() - start
         whole = lines_of(Path(folder) / "whole")
         while totals["kills"] < args.kills:
             out = Path(folder) / f"run-{totals['runs']}"
             while totals["kills"] < args.kills:
                 before, _ = count(out)
-                process = subprocess.Popen(command(args, data, out), stdout=subprocess.DEVNULL)
+                process = started(args, data, out)
                 if rng.random() < BY_TIME:
-                    wait(process, rng.uniform(0, longest))
+                    process.wait(rng.uniform(0, longest))
                 else:
                     goal = before + rng.randrange(1, args.images // 5)
                     while process.poll() is None and count(out)[0] < goal:
-                        wait(process, rng.uniform(0, 0.02))
+                        process.wait(rng.uniform(0, 0.02))
                 if process.poll() is not None:
                     break  # it was quicker than its kill
                 process.kill()
-                process.wait()
                 if args.power_loss and rng.random() < 0.5:
                     totals["power_losses"] += lose_power(out, rng)
                 after, torn = count(out)
                 totals["kills"] += 1
                 totals["kills_while_writing"] += before < after < args.images
                 totals["torn_lines"] += torn
-            subprocess.run(command(args, data, out), check=True, stdout=subprocess.DEVNULL)
+            finish(started(args, data, out))
             totals["runs"] += 1
             totals.update(compare(out, whole))
     print(

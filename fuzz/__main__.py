@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from . import target
-from .campaign import Worker, run_campaign
+from .campaign import run_campaign
+from .killable import Worker
 
 
 def main() -> int:
@@ -16,7 +17,8 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=10.0, help="for all targets together (default: 10)")
     parser.add_argument("--target", default=",".join(target.names()), metavar="NAME,...", help="default: %(default)s")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="targets attacked at once (default: 1)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the changes (default: 0)")
+    parser.add_argument("--seed", type=int, metavar="N", help="of the changes (default: the ledger's next one)")
+    parser.add_argument("--inputs", type=int, metavar="N", help="of each target, at most (default: until time is up)")
     parser.add_argument("--input", type=Path, metavar="FILE", help="only show what this input leads to")
     args = parser.parse_args()
     names = args.target.split(",")
@@ -27,7 +29,7 @@ def main() -> int:
     each = args.minutes * 60 * args.jobs / len(names)
     found = False
     with ThreadPoolExecutor(args.jobs) as pool:
-        for report in pool.map(lambda name: run_campaign(name, seconds=each, seed=args.seed), names):
+        for report in pool.map(lambda name: run_campaign(name, seconds=each, seed=args.seed, most=args.inputs), names):
             print(json.dumps(report.to_dict()), flush=True)
             found |= bool(report.findings)
     return 1 if found else 0
@@ -39,7 +41,10 @@ def _show(names: list[str], data: bytes) -> int:
     for name in names:
         with Worker(name) as worker:
             verdict = worker.ask(data)
-        print(f"{name}: {verdict.finding or verdict.outcome} ({verdict.seconds:.2f} s)\n{verdict.trace}")
+        print(
+            f"{name}: {verdict.finding or verdict.outcome} "
+            f"({verdict.seconds:.2f} s, {verdict.megabytes:.0f} MB)\n{verdict.trace}"
+        )
         bad |= verdict.finding is not None
     return 1 if bad else 0
 

@@ -1,120 +1,29 @@
 """Inputs without end for one target in a worker that can be killed, and what was found in the smallest form."""
 
 import json
-import os
 import random
-import selectors
-import shutil
-import signal
-import struct
-import subprocess
-import sys
-import tempfile
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from .killable import Verdict, Worker
+from .ledger import LEDGER, Tally, add_to_ledger, next_seed
 from .minimise import minimised
-from .target import Target, limits, load, reproducers
+from .target import Target, load, reproducers
+
+__all__ = ["Report", "Verdict", "Worker", "run_campaign"]
 
 CORPUS = Path(__file__).parent / "corpus"
 FOUND = Path(__file__).parent / "found"
-START_SECONDS = 120
 MOST_SEEDS = 2000
+MOST_AT_ONCE = 256
+BATCH_SECONDS = 1.0
+NOTE_SECONDS = 30.0
 MINIMISE_SECONDS = 20.0
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What one input led to; `finding` names a fault, None where the target did what it promises."""
-
-    outcome: str
-    seconds: float
-    finding: str | None = None
-    trace: str = ""
-
-
-class Worker:
-    """The process of a target; it is started when it is asked and killed when it is late."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.seconds, _ = limits(load(name))
-        self._folder = Path(tempfile.mkdtemp(prefix=f"fuzz-{name}-"))
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def __enter__(self) -> "Worker":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.kill()
-        shutil.rmtree(self._folder, ignore_errors=True)
-
-    def ask(self, data: bytes) -> Verdict:
-        """What the input leads to."""
-        process = self._started()
-        start = perf_counter()
-        try:
-            process.stdin.write(struct.pack("<I", len(data)) + data)  # type: ignore[union-attr]
-            process.stdin.flush()  # type: ignore[union-attr]
-            line = self._line(self.seconds)
-        except BrokenPipeError:
-            line = b""
-        if line is None:
-            self.kill()
-            return Verdict("late", perf_counter() - start, f"no answer within {self.seconds:g} seconds")
-        if not line:
-            code = process.wait()
-            self.kill()
-            cause = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-            return Verdict("died", perf_counter() - start, f"the process died: {cause}")
-        return Verdict(**json.loads(line))
-
-    def kill(self) -> None:
-        """End the process and what it started."""
-        if self._process is not None:
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-            for pipe in (self._process.stdin, self._process.stdout):
-                with suppress(OSError):
-                    pipe.close()  # type: ignore[union-attr]
-            self._process = None
-
-    def _started(self) -> "subprocess.Popen[bytes]":
-        if self._process is None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder.mkdir()
-            environment = {
-                **os.environ,
-                "FUZZ_SCRATCH": str(self._folder),
-                "VIEWVOTE_CACHE": str(self._folder / "cache"),
-                "HF_HUB_OFFLINE": "1",
-                "OMP_NUM_THREADS": "1",
-                "MALLOC_ARENA_MAX": "2",  # each thread's own arena would take 64 MB of addresses
-            }
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "fuzz.worker", self.name],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env=environment,
-                start_new_session=True,
-            )
-            if self._line(START_SECONDS) != b"ready\n":
-                self.kill()
-                raise RuntimeError(f"the worker of {self.name} does not start: python -m fuzz.worker {self.name}")
-        return self._process
-
-    def _line(self, seconds: float) -> bytes | None:
-        """The next line of the worker: b"" where it ended, None where it is late."""
-        pipe = self._process.stdout  # type: ignore[union-attr]
-        with selectors.DefaultSelector() as selector:
-            selector.register(pipe, selectors.EVENT_READ)  # type: ignore[arg-type]
-            return pipe.readline() if selector.select(seconds) else None  # type: ignore[union-attr]
 
 
 @dataclass
@@ -140,41 +49,96 @@ class Report:
         }
 
 
-def run_campaign(name: str, *, seconds: float, seed: int, keep: bool = True) -> Report:
-    """Reproducers, seeds and the corpus first, then changed ones until the time is up.
+def run_campaign(
+    name: str, *, seconds: float, seed: int | None = None, keep: bool = True, most: int | None = None
+) -> Report:
+    """Reproducers, seeds and the corpus first, then changed ones until the time is up or there were `most` inputs.
 
     An input with an outcome that none had before joins the corpus, so that the next ones start from it. Each fault is
-    minimised once and written to `fuzz/found`, with its traceback beside it.
+    minimised once and written to `fuzz/found`, with its traceback beside it. Without a seed it is the ledger's next
+    one; with `keep`, figures are added to the ledger on the way.
     """
+    seed = next_seed(name) if seed is None else seed
     rng, target, report = random.Random(seed), load(name), Report(name)
-    corpus = CORPUS / name
-    pool = [*reproducers(name), *target.seeds(rng), *_kept(corpus)]
-    start = perf_counter()
+    pool = Pool([*reproducers(name), *target.seeds(rng), *_kept(CORPUS / name)])
+    tally, noted, start = Tally(name, seed), perf_counter(), perf_counter()
+    inputs, count = _inputs(pool, target, rng), 1
     with Worker(name) as worker:
-        for data in _inputs(pool, target, rng):
-            if perf_counter() - start > seconds:
-                break
-            verdict = worker.ask(data)
-            report.inputs += 1
-            if verdict.outcome == "accepted":
-                report.slowest_accepted = max(report.slowest_accepted, verdict.seconds)
-            if verdict.finding is not None and verdict.finding not in report.findings:
-                report.findings[verdict.finding] = _write_finding(worker, data, verdict)
-            elif verdict.finding is None and verdict.outcome not in report.outcomes:
-                report.outcomes.add(verdict.outcome)
-                if len(pool) < MOST_SEEDS and data not in pool:
-                    pool.append(data)
-                    if keep:
-                        _keep(corpus, data)
+        while (left := seconds - (perf_counter() - start)) > 0 and (most is None or report.inputs < most):
+            batch, asked = list(islice(inputs, count)), perf_counter()
+            verdicts = worker.ask_all(batch)
+            took = perf_counter() - asked
+            for data, verdict in zip(batch, verdicts, strict=True):
+                _take(data, verdict, report=report, pool=pool, worker=worker, keep=keep)
+                tally.count(verdict)
+            tally.spent(seconds=perf_counter() - asked, rss=worker.rss, processor=worker.processor)
+            count = _next_count(count, took, left=left, most=most and most - report.inputs)
+            if keep and perf_counter() - noted > NOTE_SECONDS:
+                tally, noted = add_to_ledger(LEDGER, tally), perf_counter()
     report.seconds = perf_counter() - start
+    if keep:
+        add_to_ledger(LEDGER, tally)
     return report
 
 
-def _inputs(pool: list[bytes], target: Target, rng: random.Random) -> Iterable[bytes]:
+class Pool:
+    """Inputs to start from; the quicker ones are chosen more often."""
+
+    def __init__(self, inputs: list[bytes]) -> None:
+        self.inputs = inputs
+        self._known = set(inputs)
+        self._seconds: dict[bytes, float] = {}
+
+    def choose(self, rng: random.Random) -> bytes:
+        """The quicker of two, three times out of four."""
+        one, other = rng.choice(self.inputs), rng.choice(self.inputs)
+        if rng.random() < 0.75 and self._cost(other) < self._cost(one):
+            return other
+        return one
+
+    def add(self, data: bytes) -> bool:
+        """Whether it is new, and there was room."""
+        if len(self.inputs) >= MOST_SEEDS or data in self._known:
+            return False
+        self.inputs.append(data)
+        self._known.add(data)
+        return True
+
+    def took(self, data: bytes, seconds: float) -> None:
+        """Note how long one of them took."""
+        if data in self._known:
+            self._seconds[data] = seconds
+
+    def _cost(self, data: bytes) -> float:
+        return self._seconds.get(data, 0.0) + len(data) * 1e-8
+
+
+def _take(data: bytes, verdict: Verdict, *, report: Report, pool: Pool, worker: Worker, keep: bool) -> None:
+    """Count one verdict; its input joins the pool, or is minimised and written down."""
+    report.inputs += 1
+    pool.took(data, verdict.seconds)
+    if verdict.outcome == "accepted":
+        report.slowest_accepted = max(report.slowest_accepted, verdict.seconds)
+    if verdict.finding is not None and verdict.finding not in report.findings:
+        report.findings[verdict.finding] = _write_finding(worker, data, verdict)
+    elif verdict.finding is None and verdict.outcome not in report.outcomes:
+        report.outcomes.add(verdict.outcome)
+        if pool.add(data) and keep:
+            _keep(CORPUS / report.target, data)
+
+
+def _next_count(count: int, took: float, *, left: float, most: int | None) -> int:
+    """How many inputs to hand over next: about a second's worth, and no more than time and number allow."""
+    each = max(took / count, 1e-5)
+    fitting = int(min(BATCH_SECONDS, max(left, 0.0)) / each)
+    return max(1, min(fitting, 2 * count, MOST_AT_ONCE, most or MOST_AT_ONCE))
+
+
+def _inputs(pool: Pool, target: Target, rng: random.Random) -> Iterator[bytes]:
     """The pool as it is, then changes of what is in it, which may grow meanwhile."""
-    yield from list(pool)
+    yield from list(pool.inputs)
     while True:
-        data = rng.choice(pool)
+        data = pool.choose(rng)
         for _ in range(1 if rng.random() < 0.8 else rng.randint(2, 4)):
             data = target.mutate(data, rng)
         yield data
@@ -187,6 +151,7 @@ def _write_finding(worker: Worker, data: bytes, verdict: Verdict) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / sha256((verdict.finding or "").encode()).hexdigest()[:12]
     path.write_bytes(small)
+    path.with_suffix(".whole").write_bytes(data)
     path.with_suffix(".txt").write_text(f"{verdict.finding}\n\n{verdict.trace}", encoding="utf-8")
     print(json.dumps({"target": worker.name, "finding": verdict.finding, "input": str(path)}), flush=True)
     return path

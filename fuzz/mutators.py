@@ -111,6 +111,11 @@ def split_files(data: bytes) -> dict[str, bytes]:
         return {}
 
 
+def first_file(data: bytes) -> str:
+    """The name of the first file: the kind of an input of `join_files`."""
+    return next(iter(split_files(data)), "none")
+
+
 def mutated_files(data: bytes, rng: random.Random) -> bytes:
     """One of the files changed as its ending suggests, or left out."""
     files = split_files(data)

@@ -19,7 +19,9 @@ class Target(Protocol):
     """A module `fuzz/targets/NAME.py`. It has no state that one input could leave to the next.
 
     Where the defaults of this module do not fit, it may set SECONDS, the deadline of one input, and MEGABYTES, what its
-    worker may take beyond what it had after the first seed. `scratch()` in `fuzz.worker` is a folder for files.
+    worker may take beyond what it had after the first seed. Further ones are optional: GROWTH, the megabytes that one
+    input may take; THREADS, where inputs wait more than they work; `kind(data)`, under which an input is counted;
+    `processes()`, others whose memory counts. `scratch()` in `fuzz.worker` is a folder for files.
     """
 
     def seeds(self, rng: random.Random) -> list[bytes]:

@@ -1,7 +1,9 @@
 """A process that hands inputs to one target and answers what happened: `python -m fuzz.worker NAME`.
 
-`fuzz.campaign.Worker` starts it, and kills it where an answer is late. Standard input brings inputs, each after its
-length in four bytes; every answer is a line of JSON on what was standard output when the process started.
+`fuzz.killable.Worker` starts it, and kills it where an answer is late. Standard input brings inputs, many at a time:
+their number and then each after its length, in four bytes. Every answer is a line of JSON in the file `answers` as soon
+as it is known. When all are there, a line with the megabytes in use and the seconds of processor time goes to what was
+standard output when the process started.
 """
 
 import json
@@ -14,12 +16,14 @@ import struct
 import sys
 import tempfile
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 
 from viewvote.errors import ViewvoteError
 
+from .peak import Peak
 from .target import Target, limits, load
 
 _SHAPE = re.compile(r" is .*(?=, expected)|0x[0-9a-f]+|[-+.\d]+|'[^']*'|\"[^\"]*\"|/\S+")
@@ -34,8 +38,14 @@ def scratch() -> Path:
 def fresh(name: str) -> Path:
     """An empty folder below `scratch()`."""
     folder = scratch() / name
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    if folder.is_dir() and not folder.is_symlink():
+        for path in folder.iterdir():  # the folder itself may stay: most have a file or two
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+    else:
+        folder.mkdir(parents=True)
     return folder
 
 
@@ -63,30 +73,75 @@ def _place(error: BaseException) -> str:
     return f"{Path(last.filename).parent.name}/{Path(last.filename).name}:{last.name}"
 
 
+class Answers:
+    """Asks the target, and writes what came of it."""
+
+    def __init__(self, target: Target, printed: int, file: int) -> None:
+        self._target = target
+        self._printed = printed
+        self._file = file
+        self._kind = getattr(target, "kind", lambda _: "")
+        self._peak = Peak(getattr(target, "processes", lambda: ()))
+        self._budget = getattr(target, "GROWTH", None)
+
+    def write(self, data: bytes) -> None:
+        """One line about the input."""
+        self._peak.start()
+        start = perf_counter()
+        answer: dict[str, object] = dict(outcome_of(self._target, data))
+        answer["seconds"] = round(perf_counter() - start, 4)
+        answer["megabytes"] = grown = round(self._peak.grown(), 1)
+        answer["kind"] = self._kind(data)
+        if self._budget is not None and grown > self._budget:
+            answer.setdefault("finding", f"memory grew by more than {self._budget} MB")
+            answer.setdefault("trace", f"{grown} MB")
+        if size := os.fstat(self._printed).st_size:
+            answer.setdefault("finding", "something was printed on standard output")
+            answer.setdefault("trace", os.pread(self._printed, min(size, 2000), 0).decode("utf-8", "replace"))
+            os.ftruncate(self._printed, 0)
+            os.lseek(self._printed, 0, os.SEEK_SET)
+        os.write(self._file, json.dumps(answer).encode() + b"\n")
+
+
 def main(name: str) -> None:
     """Answer inputs until standard input ends."""
-    answers = os.fdopen(os.dup(1), "w")
+    done = os.fdopen(os.dup(1), "w")
     printed = os.open(scratch() / "printed", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
     os.dup2(printed, 1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     target = load(name)
     outcome_of(target, target.seeds(random.Random(0))[0])  # what is loaded only once does not count as an input's
+    answers = Answers(target, printed, os.open(scratch() / "answers", os.O_WRONLY | os.O_CREAT | os.O_APPEND))
+    threads = getattr(target, "THREADS", 1)
+    others = getattr(target, "processes", lambda: ())
     _limit_memory(limits(target)[1])
-    answers.write("ready\n")
-    answers.flush()
+    print("ready", file=done, flush=True)
     inputs = sys.stdin.buffer
     while header := inputs.read(4):
-        data = inputs.read(struct.unpack("<I", header)[0])
-        start = perf_counter()
-        answer: dict[str, object] = dict(outcome_of(target, data))
-        answer["seconds"] = round(perf_counter() - start, 4)
-        if size := os.fstat(printed).st_size:
-            answer.setdefault("finding", "something was printed on standard output")
-            answer.setdefault("trace", os.pread(printed, min(size, 2000), 0).decode("utf-8", "replace"))
-            os.ftruncate(printed, 0)
-            os.lseek(printed, 0, os.SEEK_SET)
-        answers.write(json.dumps(answer) + "\n")
-        answers.flush()
+        some = [inputs.read(struct.unpack("<I", inputs.read(4))[0]) for _ in range(struct.unpack("<I", header)[0])]
+        if threads == 1:
+            for data in some:
+                answers.write(data)
+        else:  # each waits for most of its time
+            with ThreadPoolExecutor(threads) as pool:
+                lines = list(pool.map(lambda data: outcome_of(target, data), some))
+            for line in lines:
+                os.write(answers._file, json.dumps({"seconds": 0.0, **line}).encode() + b"\n")
+        print(resident(), process_time() + sum(map(processor_time, others())), file=done, flush=True)
+
+
+def resident() -> float:
+    """Megabytes of this process in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6
+
+
+def processor_time(pid: int) -> float:
+    """Seconds that another process had; 0 where it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _limit_memory(megabytes: int) -> None:

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.unprivileged import as_nobody
-from viewvote.errors import UsageError
+from viewvote.errors import RunWriteError, UsageError
 from viewvote.files import write_best_effort
-from viewvote.outputs import check_folder, check_output, csv_line, lock_output, put_output
+from viewvote.outputs import check_folder, check_output, csv_line, lock_output, open_to_add, put_output
+from viewvote.runs.folder import RunFolder
 
 needs_posix = pytest.mark.skipif(os.name == "nt", reason="no such files or locks there")
 
@@ -92,6 +93,17 @@ def test_devices_are_written_to_and_not_replaced_and_links_are_followed(tmp_path
     put_output(tmp_path / "link", b"1")
     assert (tmp_path / "real").read_bytes() == b"1"
     assert (tmp_path / "link").is_symlink()
+
+
+@needs_posix
+def test_a_pipe_that_nobody_reads_is_an_error_and_nothing_waits_for_a_reader(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError, match="nobody reads this pipe"):
+        put_output(tmp_path / "pipe", "text")
+    with pytest.raises(UsageError, match="nobody reads this pipe"):
+        open_to_add(tmp_path / "pipe")
+    with pytest.raises(RunWriteError, match="pipe"), RunFolder(tmp_path).logging(tmp_path / "pipe"):
+        pass
 
 
 @needs_posix

@@ -13,12 +13,14 @@ from viewvote.encoders.checkpoints.prompts import coop_prompt, maple_prompts
 from viewvote.encoders.checkpoints.state_dict import StateDict, open_state_dict
 from viewvote.errors import CheckpointError
 
+from ..mutators import first_file as kind
 from ..mutators import join_files, mutated_bytes, split_files
 from ..worker import fresh
 
-__all__ = ["mutate", "run", "seeds"]
+__all__ = ["GROWTH", "kind", "mutate", "run", "seeds"]
 
 WIDTH = 4
+GROWTH = 400
 LARGEST = 2**24
 """Numbers of a tensor that are read: a shape that the file cannot fill is refused before."""
 

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import TextIO
 
 from PIL import Image
+from typer.main import get_command
 
-from viewvote.cli import main
+from viewvote import cli
+from viewvote.cli import commands, main
 from viewvote.errors import UsageError
 
 from ..worker import fresh, scratch
@@ -121,7 +123,10 @@ def mutate(data: bytes, rng: random.Random) -> bytes:
 
 @cache
 def _prepared() -> None:
-    """Files for the commands to find."""
+    """Files for the commands to find, and one parser for all of them: building it takes longer than most commands."""
+    group = get_command(commands.app)
+    commands.app = group  # type: ignore[assignment]
+    cli.answer_interrupts = lambda: None  # a thread and a pipe that last as long as the process
     folder = fresh("at/work/here/and/below")
     os.chdir(folder)
     for name, colour in (("photos/a.png", "red"), ("photos/b.png", "green"), ("data/red/a.png", "red")):

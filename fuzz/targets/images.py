@@ -1,28 +1,38 @@
 """Images of every format: opened, decoded at full and at reduced size, and drawn as views."""
 
 import io
+import os
 import random
 import struct
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from concurrent.futures import Future
 from functools import cache
+from typing import Any
 
 import numpy as np
 from PIL import Image
 
+from viewvote.images import apart
 from viewvote.images.photo import FORMATS, ImageLimits, open_photo
 from viewvote.images.spec import ImageSpec
+from viewvote.views import draw
 from viewvote.views.sample import prepare
+from viewvote.views.threads import Pool
 
 from ..mutators import mutated_bytes
+from ..pictures import mutated_picture
+from ..pictures.png import chunk, chunks
 
-__all__ = ["LIMITS", "MEGABYTES", "SECONDS", "mutate", "run", "seeds"]
+__all__ = ["GROWTH", "LIMITS", "MEGABYTES", "SECONDS", "kind", "mutate", "processes", "run", "seeds"]
 
-LIMITS = ImageLimits(max_pixels=1_500_000, decode_memory=100_000_000, decode_seconds=5.0)
+LIMITS = ImageLimits(max_pixels=1_500_000, decode_memory=100_000_000)
 SPEC = ImageSpec(size=32)
 FACTORS = ({1, 4}, {2}, {4}, {8})
 SECONDS = LIMITS.decode_seconds + 3.0
 MEGABYTES = 500
+GROWTH = 2 * LIMITS.decode_memory // 1_000_000
+"""Of one input: the decoding memory in the process that asks and in the one that decodes apart."""
 
 _MODES = ("RGB", "L", "P", "RGBA", "LA", "1", "CMYK", "I;16", "I", "F", "YCbCr")
 _SIZES = ((24, 16), (1, 1), (3, 200), (70, 50), (257, 130))
@@ -49,9 +59,11 @@ def seeds(rng: random.Random) -> list[bytes]:
 
 
 def mutate(data: bytes, rng: random.Random) -> bytes:
-    """The image with changes that keep more or less of its structure."""
+    """The image changed as its format has it, or with changes that keep more or less of its structure."""
+    if rng.random() < 0.6:
+        return mutated_picture(data, rng)[:2_000_000]
     changes: tuple[Callable[[bytes, random.Random], bytes], ...] = (mutated_bytes, _number, _block, _pair)
-    for _ in range(rng.randint(1, 3)):
+    for _ in range(rng.choices((1, 2, 3), (4, 2, 1))[0]):
         data = rng.choice(changes)(data, rng)
         if data.startswith(b"\x89PNG") and rng.random() < 0.8:
             data = _with_checksums(data)
@@ -60,12 +72,52 @@ def mutate(data: bytes, rng: random.Random) -> bytes:
 
 def run(data: bytes) -> None:
     """Open the image, decode it in two sizes, and draw some views: all of the sizes that its header has."""
+    _draw_without_threads()
     photo = open_photo(data, limits=LIMITS)
     width, height = photo.size
     for factor, level in photo.levels(FACTORS[len(data) % len(FACTORS)]).items():
         assert level.mode == "RGB", level.mode
         assert level.size == (-(-width // factor), -(-height // factor)), f"{level.size} of {photo.size} by {factor}"
-    assert prepare(photo, SPEC, n_views=4, seed=0, limits=LIMITS).pixels.shape == (4, 32, 32, 3)
+    assert prepare(photo, SPEC, n_views=3, seed=0, limits=LIMITS).pixels.shape == (3, 32, 32, 3)
+
+
+def kind(data: bytes) -> str:
+    """The format that the bytes start as."""
+    return next((name for start, name in _STARTS.items() if start in data[:12]), "TGA, other")
+
+
+def processes() -> list[int]:
+    """Those that decode apart and wait for the next image."""
+    return [worker.process.pid for worker in apart._idle.get(os.getpid(), [])]
+
+
+_STARTS = {
+    b"\xff\xd8\xff": "JPEG",
+    b"\x89PNG": "PNG",
+    b"WEBP": "WebP",
+    b"GIF8": "GIF",
+    b"BM": "BMP",
+    b"jP": "JPEG 2000",
+}
+_STARTS |= {b"\xff\x4f\xff\x51": "JPEG 2000", b"II\x2a": "TIFF", b"MM\0\x2a": "TIFF", b"ftyp": "AVIF, HEIC"}
+_STARTS |= {b"\0\0\1\0": "ICO"} | {b"P%d" % number: "PPM" for number in range(1, 8)} | {b"PF": "PPM", b"Pf": "PPM"}
+
+
+class _Here(Pool):
+    """Does what is submitted at once: handing a small image to a thread takes longer than drawing it."""
+
+    def submit(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> "Future[Any]":
+        future: Future[Any] = Future()
+        try:
+            future.set_result(function(*args, **kwargs))
+        except Exception as error:  # noqa: BLE001 - it belongs to whoever asks for the result
+            future.set_exception(error)
+        return future
+
+
+@cache
+def _draw_without_threads() -> None:
+    draw._DRAWING._pools[os.getpid()] = _Here(0, "here")
 
 
 def _picture(size: tuple[int, int], rng: random.Random) -> Image.Image:
@@ -98,24 +150,12 @@ def _interlaced(image: Image.Image) -> bytes:
     rows = (row for x, y, dx, dy in passes for row in rgb[y::dy, x::dx] if row.size)
     body = zlib.compress(b"".join(b"\0" + row.tobytes() for row in rows))
     header = struct.pack(">IIBBBBB", image.width, image.height, 8, 2, 0, 0, 1)
-    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", header) + _chunk(b"IDAT", body) + _chunk(b"IEND", b"")
-
-
-def _chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-
-def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    at = 8
-    while at + 12 <= len(data):
-        (length,) = struct.unpack_from(">I", data, at)
-        yield data[at + 4 : at + 8], data[at + 8 : at + 8 + length]
-        at += 12 + length
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
 
 
 def _with_checksums(data: bytes) -> bytes:
     """A PNG whose checksums are right again, so that what was changed is looked at."""
-    return data[:8] + b"".join(_chunk(kind, body) for kind, body in _chunks(data))
+    return data[:8] + b"".join(chunk(kind, body) for kind, body in chunks(data))
 
 
 def _two_exifs(image: Image.Image) -> bytes:
@@ -123,7 +163,7 @@ def _two_exifs(image: Image.Image) -> bytes:
     data = _encoded(image, "PNG")
     turned = [b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0" + bytes([turn]) + b"\0\0\0\0\0\0" for turn in (1, 6)]
     start = data.index(b"IDAT") - 4
-    return data[:start] + _chunk(b"eXIf", turned[0]) + data[start:-12] + _chunk(b"eXIf", turned[1]) + data[-12:]
+    return data[:start] + chunk(b"eXIf", turned[0]) + data[start:-12] + chunk(b"eXIf", turned[1]) + data[-12:]
 
 
 def _many_scans(count: int) -> bytes:
@@ -165,7 +205,7 @@ def _block(data: bytes, rng: random.Random) -> bytes:
             return rest[:to] + block + rest[to:]
         case 2:
             return data[: starts[at]] + block + data[starts[at] :]
-    times = rng.choice((2, 10, 300, 20_000))
+    times = rng.choices((2, 10, 300, 20_000), (50, 40, 9, 1))[0]  # the last ones cost a hundred others
     return data[: starts[at]] + block[:200] * (times if len(block) < 100 else 10) + data[starts[at] :]
 
 

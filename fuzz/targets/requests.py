@@ -19,9 +19,10 @@ from viewvote.server.settings import Limits, Settings
 
 from ..mutators import mutated_bytes
 
-__all__ = ["mutate", "run", "seeds"]
+__all__ = ["SECONDS", "THREADS", "mutate", "run", "seeds"]
 
-SECONDS = 40.0
+SECONDS = 60.0
+THREADS = 64
 PATIENCE = 1.0
 """Seconds to wait for an answer: to half a request there is none."""
 

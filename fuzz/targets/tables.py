@@ -8,11 +8,14 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from safetensors.numpy import save
 
 from viewvote import Classifier
 from viewvote.cli.flat_csv import columns
 from viewvote.cli.output import scores_shown
 from viewvote.cli.resume import done_before
+from viewvote.context.file import read_context
+from viewvote.context.shares import read_shares
 from viewvote.datasets.cards import load_cards
 from viewvote.datasets.classes import ClassList
 from viewvote.datasets.open import open_dataset
@@ -26,11 +29,12 @@ from viewvote.runs.plan import plan_runs, read_plan
 from viewvote.runs.spec import RunSpec
 from viewvote.server.access import read_keys
 
+from ..mutators import first_file as kind
 from ..mutators import join_files, split_files
 from ..mutators import mutated_files as mutate
 from ..worker import fresh
 
-__all__ = ["mutate", "run", "seeds"]
+__all__ = ["kind", "mutate", "run", "seeds"]
 
 LABELS = ["red", "green"]
 CLASSES = ClassList(("red fox", "green"))
@@ -62,6 +66,9 @@ def seeds(rng: random.Random) -> list[bytes]:
         "split.json": json.dumps(split).encode(),
         "cars.csv": b"filename,split\na.jpg,test\nb.jpg,train\n",
         "head.npy": head.getvalue(),
+        "head.safetensors": save({"features": np.eye(2, 4, dtype=np.float16)}, {"labels": json.dumps(LABELS)}),
+        "context.json": json.dumps(_CONTEXT | {"teacher": _CONTEXT}).encode(),
+        "shares.json": b'{"red": 0.2, "green": 0.8}',
         "keys.txt": b"# key\n" + b"0123456789abcdef" * 2 + b"\n",
         "answers.jsonl": json.dumps(row).encode() + b"\n",
         "answers.csv": f"{csv_line(names)}\n{csv_line(cells)}\n".encode(),
@@ -71,6 +78,19 @@ def seeds(rng: random.Random) -> list[bytes]:
     return [join_files({name: data, **together.get(name, {})}) for name, data in files.items()]
 
 
+_CONTEXT = {
+    "format": "viewvote-context-1",
+    "offsets": [0.5, -0.5],
+    "n": 9,
+    "effective": 1.5,
+    "share": 0.3,
+    "estimator": "leaks",
+    "labels": "a",
+    "model": "toy",
+    "fingerprint": "b",
+    "note": None,
+    "teacher": None,
+}
 _CARS = b"filename,class_idx\na.jpg,1\nb.jpg,0\n"
 
 
@@ -128,6 +148,9 @@ _READERS: dict[str, Callable[[Path], object]] = {
     "split.json": lambda path: coop_rows(path, CLASSES),
     "cars.csv": lambda path: table_rows(path, CLASSES),
     "head.npy": lambda path: read_head_file(path).fingerprint,
+    "head.safetensors": lambda path: read_head_file(path).fingerprint,
+    "context.json": lambda path: read_context(path).offsets.sum(),
+    "shares.json": lambda path: read_shares(path, LABELS),
     "keys.txt": read_keys,
     "answers.jsonl": _answers,
     "answers.csv": _answers,

@@ -47,6 +47,14 @@ def _replace(path: Path, data: str | bytes, *, sync: bool) -> None:
         raise
 
 
+def opened_at_once(path: str, flags: int) -> int:
+    """An `opener` of `open` that raises OSError where nobody reads a named pipe, instead of waiting for a reader."""
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
+    if os.name == "posix":
+        os.set_blocking(descriptor, True)
+    return descriptor
+
+
 def sync_folder(folder: Path) -> None:
     """Make new names in a folder survive a power loss, where the system can."""
     if os.name == "nt":

@@ -7,10 +7,10 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, TextIO
 
 from .errors import UsageError
-from .files import write_whole
+from .files import opened_at_once, write_whole
 from .reading import reason
 
 if os.name == "posix":
@@ -60,9 +60,16 @@ def put_output(path: Path, data: str | bytes) -> None:
     with _as_usage_error(path):
         place = path.resolve()
         if _exists(place) and not place.is_file():
-            place.write_bytes(data.encode() if isinstance(data, str) else data)
+            with open(place, "wb", opener=opened_at_once) as file:
+                file.write(data.encode() if isinstance(data, str) else data)
         else:
             write_whole(place, data)
+
+
+def open_to_add(path: Path) -> TextIO:
+    """The file, opened at its end; UsageError where that fails."""
+    with _as_usage_error(path):
+        return open(path, "a", encoding="utf-8", newline="", opener=opened_at_once)
 
 
 def lock_output(file: IO[str], path: Path) -> None:
@@ -119,6 +126,7 @@ def _as_usage_error(path: Path) -> Iterator[None]:
     except UsageError:
         raise
     except OSError as error:
-        raise UsageError(f"cannot write {path}: {reason(error)}.") from error
+        why = "nobody reads this pipe" if error.errno == errno.ENXIO else reason(error)
+        raise UsageError(f"cannot write {path}: {why}.") from error
     except (ValueError, RuntimeError) as error:  # a name that no file can have; links in a circle
         raise UsageError(f"cannot write {path}: {error}.") from error

@@ -9,6 +9,7 @@ import pytest
 from benchmarks.shelves import picture, write_tar
 from tests.bulk.jobs import job, rows_of
 from viewvote.bulk import classify_bulk
+from viewvote.errors import ViewvoteError
 
 pytest.importorskip("pyarrow")
 
@@ -43,3 +44,30 @@ def test_names_that_no_file_can_have(tmp_path):
     assert [row["label"] for row in rows] == [None, None, None, "blue", None, None, None]
     assert rows[0]["path"] == "\\ud800.png"
     assert all(row["error"] for row in rows if row["label"] is None)
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        b"[" * 100_000,
+        b"[]",
+        b'{"settings": [[1]]}',
+        b'{"environment": [1]}',
+        b'{"environment": {"packages": 3}}',
+        b'{"environment": {"model_probe": "x"}}',
+        b"\xff",
+    ],
+)
+def test_an_edited_manifest_is_an_error_that_names_it(tmp_path, manifest):
+    write_tar(tmp_path / "s.tar", {"a.png": picture(0)})
+    asked = job(str(tmp_path / "s.tar"), tmp_path / "t.parquet")
+    classify_bulk(asked)
+    path = tmp_path / "t.parquet.manifest" / "manifest.json"
+    settings = json.loads(path.read_text())["settings"]
+    path.write_bytes(
+        manifest.replace(b'{"environment"', b'{"settings": ' + json.dumps(settings).encode() + b', "environment"')
+    )
+    for finished in (tmp_path / "t.parquet.manifest" / "finished").iterdir():
+        finished.unlink()
+    with pytest.raises(ViewvoteError, match=r"manifest\.json|was begun with|began with another"):
+        classify_bulk(asked)

@@ -1,6 +1,7 @@
 """Encode once, ask many times: answers from features are those from the images, to the last bit."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -312,21 +313,55 @@ def test_damage_is_an_error_that_names_the_image(stored):
     with pytest.raises(FeaturesError, match="4 whole lines and should have 5"):
         open_features(folder)
     made = before["encoding.json"]
-    for wrong, message in ((b'"many"', "n_views is 'many'"), (b"null", "n_views is None")):
+    for wrong, message in ((b'"many"', "'n_views' is 'many'"), (b"null", "'n_views' is None")):
         (folder / "encoding.json").write_bytes(
             before["encoding.json"].replace(b'"n_views": 24', b'"n_views": ' + wrong)
         )
         with pytest.raises(FeaturesError, match=message):
             open_features(folder)
     (folder / "encoding.json").write_bytes(made.replace(b'"seed"', b'"seeds"'))
-    with pytest.raises(FeaturesError, match="has no 'seed'"):
+    with pytest.raises(FeaturesError, match="'seed' is missing"):
         open_features(folder)
+    for change in (
+        '"dim": -3',
+        '"probe": [[1]]',
+        '"probe": ["x"]',
+        '"images": -1',
+        '"block_views": "a"',
+        '"augment": "x"',
+    ):
+        (folder / "encoding.json").write_text(json.dumps(json.loads(made) | json.loads(f"{{{change}}}")))
+        with pytest.raises(FeaturesError, match=change.split(":")[0].strip('"')):
+            open_features(folder)
     (folder / "encoding.json").write_text('{"format": "viewvote-features-9"}')
     with pytest.raises(FeaturesError, match="viewvote-features-9"):
         open_features(folder)
     with pytest.raises(UsageError, match="holds no features"):
         open_features(folder.parent)
     del paths
+
+
+@pytest.mark.parametrize(
+    "change", [{"size": ["a", "b"]}, {"size": [1]}, {"size": [0, 5]}, {"key": 3}, {"checksum": "a"}, {"path": []}]
+)
+def test_an_edited_line_is_an_error_that_names_it(stored, change):
+    folder, _, before = stored
+    first, rest = before["images.jsonl"].split(b"\n", 1)
+    (folder / "images.jsonl").write_bytes(json.dumps(json.loads(first) | change).encode() + b"\n" + rest)
+    with pytest.raises(FeaturesError, match=rf"images\.jsonl, line 1: '{next(iter(change))}'"):
+        open_features(folder)
+    (folder / "images.jsonl").write_bytes(b"[" * 100_000 + b"\n" + rest)
+    with pytest.raises(FeaturesError, match="line 1"):
+        open_features(folder)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_among_features_is_an_error_at_once(stored):
+    folder, _, _ = stored
+    (folder / "images.jsonl").unlink()
+    os.mkfifo(folder / "images.jsonl")
+    with pytest.raises(FeaturesError, match="not a regular file"):
+        open_features(folder)
 
 
 def test_a_folder_of_other_features_is_not_continued(stored):

@@ -1,5 +1,7 @@
 """Names of the pictures of why, and what the page remembers."""
 
+import json
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -47,7 +49,17 @@ def test_notes_that_are_damaged_are_left_out(tmp_path, photo):
     explainer = Explainer(tmp_path / "why", [photo])
     explainer.write(photo, prediction)
     with (tmp_path / "why" / "gallery.jsonl").open("a") as file:
-        file.write('[]\n{"picture": "x"}\n{"picture": 1, "cut')
+        row = json.loads((tmp_path / "why" / "gallery.jsonl").read_text())
+        for wrong in (
+            {"picture": 3},
+            {"label": 3},
+            {"path": None},
+            {"votes": []},
+            {"picture": "\ud800"},
+            {"label": "\ud800"},
+        ):
+            file.write(json.dumps({**row, "picture": "b.webp", **wrong}) + "\n")
+        file.write("[" * 100_000 + '\n[]\n{"picture": "x"}\n{"picture": 1, "cut')
     explainer = Explainer(tmp_path / "why", [photo], resume=True)
     explainer.write_page()
     assert (tmp_path / "why" / "index.html").read_text().count("<li ") == 1

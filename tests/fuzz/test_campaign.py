@@ -8,9 +8,12 @@ import signal
 import pytest
 
 from fuzz import campaign
-from fuzz.campaign import Worker, run_campaign
+from fuzz.campaign import run_campaign
+from fuzz.killable import Verdict, Worker
+from fuzz.ledger import END, START, Tally, add_to_ledger, read_ledger, tables, written_into
 from fuzz.minimise import minimised
 from fuzz.mutators import mutated_bytes, mutated_json, mutated_json_bytes, mutated_lines
+from fuzz.peak import Peak
 from fuzz.target import load, names
 
 
@@ -34,6 +37,47 @@ def test_a_worker_that_dies_is_a_finding_and_the_next_input_gets_another():
         os.kill(worker._process.pid, signal.SIGKILL)
         assert worker.ask(b"{}").finding == "the process died: SIGKILL"
         assert worker.ask(b"{}").finding is None
+
+
+def test_of_many_inputs_the_one_that_ends_the_process_is_named_and_the_others_are_answered():
+    with Worker("calibrations") as worker:
+        worker.ask(b"{}")
+        os.kill(worker._process.pid, signal.SIGSTOP)
+        worker.seconds = 0.5
+        verdicts = worker.ask_all([b"{}", b"no JSON", b"{}"])
+        assert [verdict.finding for verdict in verdicts] == ["no answer within 0.5 seconds", None, None]
+        assert [verdict.outcome[:10] for verdict in verdicts[1:]] == ["UsageError"] * 2
+
+
+def test_memory_of_one_input_is_seen():
+    held = bytearray(1)
+    peak = Peak()
+    peak.start()
+    held = bytearray(60_000_000)
+    del held
+    assert 50 < peak.grown() < 100
+    peak.start()
+    assert peak.grown() < 10
+
+
+def test_figures_of_several_campaigns_add_up(tmp_path):
+    path = tmp_path / "figures.json"
+    for seed, seconds in ((1, 0.5), (2, 3.0)):
+        tally = Tally("images", seed)
+        tally.count(Verdict("accepted", seconds, kind="PNG", megabytes=seconds))
+        tally.count(Verdict("UsageError: _", 9.0, kind="PNG"))
+        tally.count(Verdict("bad", 9.0, "a fault", kind="GIF"))
+        tally.spent(seconds=10.0, rss=100.0 + seed, processor=4.0)
+        tally.spent(seconds=10.0, rss=105.0, processor=5.0)
+        assert add_to_ledger(path, tally).inputs.total() == 0
+    (images,) = read_ledger(path).values()
+    assert images["kinds"]["PNG"] == {"inputs": 4, "accepted": 2, "slowest": 3.0, "megabytes": 3.0}
+    assert (images["seconds"], images["processor"], images["growth"], images["seeds"]) == (40.0, 10.0, 4.0, [1, 2])
+    assert "| images | 6 | 2 | 0 | 1 | 3.00 s | 3 MB | 4 MB | 1 |" in tables(read_ledger(path))
+    page = written_into(f"a\n{START}\nold\n{END}\nb\n", tables(read_ledger(path)))
+    assert page.startswith("a\n")
+    assert page.endswith("\nb\n")
+    assert "old" not in page
 
 
 def test_an_input_without_an_answer_in_time_is_a_finding():
@@ -77,10 +121,16 @@ def test_a_campaign_reports_its_inputs_and_writes_what_it_finds(tmp_path, monkey
     monkeypatch.setattr(campaign, "CORPUS", tmp_path / "corpus")
     monkeypatch.setattr(campaign, "FOUND", tmp_path / "found")
     monkeypatch.setattr(
-        Worker, "ask", lambda self, data: campaign.Verdict("bad", 0.0, "a fault" if b"4" in data else None)
+        Worker,
+        "ask_all",
+        lambda self, inputs: [Verdict("bad", 0.5, "a fault" if b"4" in one else None, kind="k") for one in inputs],
     )
-    report = run_campaign("calibrations", seconds=5, seed=0)
-    assert report.inputs > 3
+    monkeypatch.setattr(campaign, "LEDGER", tmp_path / "figures.json")
+    report = run_campaign("calibrations", seconds=60, seed=0, most=300)
+    assert report.inputs == 300
+    (found,) = json.loads((tmp_path / "figures.json").read_text()).values()
+    assert found["seeds"] == [0]
+    assert found["kinds"] == {"k": {"inputs": 300, "accepted": 0, "slowest": 0.0, "megabytes": 0.0}}
     assert list(report.findings) == ["a fault"]
     assert report.findings["a fault"].read_bytes() == b"4"
     assert json.loads(capfd.readouterr().out)["finding"] == "a fault"

@@ -13,7 +13,7 @@ import pytest
 from tests.runs.colour_runs import KilledError, colour_folder, lines_of, spoil
 from viewvote.encoders import SCHEMES
 from viewvote.encoders.toy import ToyEncoder
-from viewvote.errors import RunError, RunLockedError, RunWriteError, UsageError
+from viewvote.errors import RecordError, RunError, RunLockedError, RunWriteError, UsageError
 from viewvote.records.record import Record
 from viewvote.registry import Entry
 from viewvote.runs import RunSpec, run
@@ -231,6 +231,18 @@ def test_seeds_and_settings_make_other_runs(photos, tmp_path):
 def test_the_dataset_s_own_templates_can_be_asked_for(photos, tmp_path):
     summary = run(spec_of(photos, templates="dataset"), out=tmp_path)
     assert json.loads((Path(summary.path) / "environment.json").read_text())["templates"] == ["a photo of a {}."]
+
+
+@pytest.mark.parametrize(
+    "change", [{"packages": 3}, {"model_probe": "x"}, {"model_probe": [[1]]}, {"teacher_probe": [None]}]
+)
+def test_an_edited_environment_is_an_error_that_names_its_file_and_key(photos, tmp_path, change):
+    interrupted(spec_of(photos), tmp_path, 3)
+    (folder,) = tmp_path.iterdir()
+    told = json.loads((folder / "environment.json").read_text())
+    (folder / "environment.json").write_text(json.dumps(told | change))
+    with pytest.raises(RecordError, match=rf"environment\.json: '{next(iter(change))}'"):
+        run(spec_of(photos), out=tmp_path)
 
 
 def test_other_weights_are_refused_and_other_versions_told(photos, tmp_path, monkeypatch):

@@ -316,6 +316,16 @@ def test_an_edited_log_touches_nothing_elsewhere(tmp_path, wrong):
     assert tree(tmp_path) == before
 
 
+def test_an_image_that_vanished_since_is_left_to_its_own_error(tmp_path):
+    in_order(tmp_path, move=False)
+    (tmp_path / "src" / "a" / "x.jpg").unlink()
+    sorter = Sorter(tmp_path / "dest", move=False, settings=SETTINGS, dry_run=True)
+    gone, there = (str(tmp_path / "src" / name) for name in ("a/x.jpg", "b/x.jpg"))
+    assert sorter.left([gone, there]) == [gone]
+    with pytest.raises(ImageError, match=r"x\.jpg"):
+        sorter.put(gone, folder="red", label="red", probability=0.5)
+
+
 def test_two_processes_do_not_sort_one_folder(tmp_path):
     with (
         hold_folder(tmp_path),

@@ -1,10 +1,13 @@
 """Image columns of Parquet and Arrow files."""
 
+import os
+import struct
+
 import pytest
 
 from benchmarks.shelves import LABELS, label, labels_of, picture
 from viewvote import Classifier
-from viewvote.errors import UsageError
+from viewvote.errors import DatasetError, UsageError, ViewvoteError
 from viewvote.sources import open_source
 from viewvote.sources.columnar import RowsPiece
 
@@ -110,3 +113,43 @@ def test_empty_cells_are_errors(tmp_path, clf):
     assert "holds no image" in first
     assert second == "red"
     assert "cannot decode" in third
+
+
+def arrow_file(path, name="image"):
+    """A file of two texts, whose offsets 0, 6, 12 lie somewhere in it as they are."""
+    table = pa.table({name: ["a1.png", "b2.png"]})
+    with pa.OSFile(str(path), "wb") as out, pa.ipc.new_file(out, table.schema) as writer:
+        writer.write_table(table)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("offsets", [(0, 6, 2**31 - 1), (0, 2**30, 6), (0, -6, 12)])
+def test_offsets_that_point_outside_of_a_column_are_an_error(tmp_path, offsets):
+    """Arrow itself would read whatever lies there in memory."""
+    data = arrow_file(tmp_path / "t.arrow")
+    assert data.count(struct.pack("<iii", 0, 6, 12)) == 1
+    (tmp_path / "t.arrow").write_bytes(data.replace(struct.pack("<iii", 0, 6, 12), struct.pack("<iii", *offsets)))
+    (lost,) = open_source(tmp_path / "t.arrow", image_column="image")
+    assert "cannot read" in str(lost.error)
+
+
+def test_texts_and_names_that_are_no_utf8_are_errors(tmp_path):
+    data = arrow_file(tmp_path / "t.arrow")
+    (tmp_path / "t.arrow").write_bytes(data.replace(b"a1.png", b"a\xff.png"))
+    (lost,) = open_source(tmp_path / "t.arrow", image_column="image")
+    assert "cannot read" in str(lost.error)
+    (tmp_path / "t.arrow").write_bytes(data.replace(b"image", b"im\xffge"))
+    with pytest.raises(DatasetError, match="cannot read"):
+        open_source(tmp_path / "t.arrow")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("name", ["t.arrow", "t.parquet", "t.csv", "t.jsonl", "t.tar"])
+def test_a_pipe_is_no_source_and_nothing_waits_for_it(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    try:
+        found = [str(item.error) for item in open_source(tmp_path / name)]
+    except ViewvoteError as error:
+        found = [str(error)]
+    assert len(found) == 1
+    assert "not a regular file" in found[0]

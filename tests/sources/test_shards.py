@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.shelves import LABELS, label, labels_of, picture, write_shard, write_tar
 from viewvote import Classifier
-from viewvote.sources import open_source
+from viewvote.sources import open_source, shards
 from viewvote.sources.shards import TarPiece
 
 
@@ -87,3 +87,17 @@ def test_an_image_over_the_limit_is_not_read_whole(tmp_path):
     write_tar(tmp_path / "s.tar", {"a.png": b"x" * 5000})
     (item,) = TarPiece(str(tmp_path / "s.tar"), max_bytes=100).items()
     assert len(item.image) == 101
+
+
+def test_a_json_beside_an_image_may_be_nested_without_end(tmp_path):
+    write_tar(tmp_path / "s.tar", {"a.png": picture(0), "a.json": b"[" * 200_000, "b.png": picture(1)})
+    items = list(open_source(tmp_path / "s.tar", keep_columns=["label"]))
+    assert [(item.columns["label"], item.error) for item in items] == [(None, None), (None, None)]
+
+
+def test_a_sample_of_too_many_images_is_an_error_instead_of_filling_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(shards, "SAMPLE_BYTES", 3000)
+    write_tar(tmp_path / "s.tar", {f"a.{i}.png": bytes(1000) for i in range(5)})
+    (lost,) = open_source(tmp_path / "s.tar", keep_columns=["txt"])
+    assert "a sample has more than 3,000 bytes" in str(lost.error)
+    assert len(list(open_source(tmp_path / "s.tar"))) == 5  # without columns none of them waits

@@ -83,3 +83,27 @@ def test_a_name_that_claims_gigabytes_is_not_read(kind):
     with pytest.raises(DatasetError, match="a name of 7,000,000,000 bytes"):
         list(TarReader(Endless(), name="shard").members())
     assert max(reads) <= NAME_BYTES
+
+
+@pytest.mark.parametrize("size", [b"-0000000001", b"1_0", b"\x80\0\0\0" + b"\xff" * 8, b"+5", b"0x5"])
+def test_sizes_that_no_member_has_are_damage(tmp_path, size):
+    """A negative size would read all that follows into memory, one of 64 bits cannot be skipped."""
+    header = bytearray(write_tar(tmp_path / "t.tar", {"a.jpg": b"1", "b.jpg": b"2"}).read_bytes())
+    header[124:136] = size.ljust(12, b" ")
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header[:512])
+    with pytest.raises(DatasetError, match="a header with a size that"):
+        list(TarReader(io.BytesIO(bytes(header)), name="shard").members())
+
+
+@pytest.mark.parametrize(
+    "record", [b"27 size=" + b"9" * 18 + b"\n", b"5019 size=" + b"1" * 5008 + b"\n", b"1" * 5000 + b" path=a\n"]
+)
+def test_extended_values_of_thousands_of_digits_are_damage(record):
+    header = bytearray(512)
+    header[:1], header[124:136], header[156:157] = b"x", b"%011o\0" % len(record), b"x"
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    archive = bytes(header) + record + bytes(-len(record) % 512)
+    with pytest.raises(DatasetError, match=r"damaged at byte"):
+        list(TarReader(io.BytesIO(archive), name="shard").members())

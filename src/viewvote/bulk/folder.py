@@ -8,6 +8,7 @@ from typing import Protocol
 
 from ..errors import RunWriteError, UsageError
 from ..files import sync_folder, write_whole
+from ..reading import open_regular
 from ..sources.address import file_system, scheme_of
 from ..sources.listing import list_files
 from ..sources.patience import persist
@@ -52,7 +53,8 @@ class LocalFolder:
     def read(self, name: str) -> bytes | None:
         """A file's bytes, None where there is none."""
         try:
-            return (self._path / name).read_bytes()
+            with open_regular(self._path / name) as file:
+                return file.read()
         except FileNotFoundError:
             return None
         except OSError as error:

@@ -15,6 +15,7 @@ from ..encoders import LoadOptions
 from ..errors import UsageError
 from ..images.photo import ImageLimits
 from ..methods import Method, StreamingMethod
+from ..reading import LIST_BYTES, read_bytes
 from ..sources import Source
 from .schema import FORMAT, schema_of
 
@@ -105,7 +106,4 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def _fingerprint(path: Path) -> str:
-    try:
-        return "sha256 " + sha256(path.read_bytes()).hexdigest()[:12]
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror or error}.") from error
+    return "sha256 " + sha256(read_bytes(path, error=UsageError, limit=LIST_BYTES)).hexdigest()[:12]

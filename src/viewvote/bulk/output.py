@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import RecordError, RunError, RunWriteError, UsageError
+from ..fields import TABLE, Fields
+from ..reading import parse_json
 from ..runs.environment import differences, version_of
 from ..runs.lock import hold
 from ..sources.address import is_address
@@ -91,7 +93,7 @@ class Table:
             self._write_manifest({"viewvote": version_of("viewvote"), "settings": settings})
             return
         before, now = found.get("settings", {}), json.loads(json.dumps(settings))
-        for name in sorted({*before, *now}, key=str):
+        for name in sorted({*before, *now}):
             if before.get(name) != now.get(name):
                 raise UsageError(
                     f"{self.place} was begun with {_shown(name, before.get(name))}, now it is "
@@ -104,7 +106,7 @@ class Table:
         if "environment" not in found:
             self._write_manifest({**found, "environment": environment})
             return []
-        return differences(found["environment"], environment)
+        return differences(found["environment"], environment, source=f"{self.beside}/{MANIFEST}: environment")
 
     def conclude(self, totals: dict[str, int]) -> None:
         """Note that the table is complete."""
@@ -119,11 +121,11 @@ class Table:
         data = self._notes.read(MANIFEST)
         if data is None:
             return None
-        try:
-            found = json.loads(data)
-        except ValueError as error:
-            raise RecordError(f"{self.beside}/{MANIFEST} is not JSON: {error}.") from error
-        return found if isinstance(found, dict) else {}
+        source = f"{self.beside}/{MANIFEST}"
+        found = Fields(parse_json(data, source=source, error=RecordError), source, error=RecordError)
+        for name in ("settings", "environment"):
+            found(name, TABLE, default={})
+        return dict(found.data)
 
     def finished(self) -> dict[int, Finished]:
         """The pieces that are finished, by number."""

@@ -22,6 +22,8 @@ import numpy as np
 from .. import files, reading
 from ..arrays import Float32
 from ..errors import FeaturesError, UsageError, ViewvoteError
+from ..fields import NUMBER, TEXT, Fields, Kind, list_of, one_of, or_null, whole
+from ..views.sample import Augment
 from .features import EncodedImage, Encoding, Features, ImageFacts
 
 FORMAT = "viewvote-features-1"
@@ -144,28 +146,50 @@ def _read_encoding(folder: Path) -> tuple[Encoding, int | None]:
     values = reading.read_json(path, error=FeaturesError)
     if values.get("format") != FORMAT:
         raise FeaturesError(f"{path} has the format {values.get('format')!r}; this version reads {FORMAT!r}.")
-    try:
-        return Encoding.from_dict(values), values["images"]
-    except KeyError as error:
-        raise FeaturesError(f"{path} has no {error}; encode the images again.") from error
-    except TypeError as error:
-        raise FeaturesError(f"{path} is not what was written: {error}.") from error
+    read = Fields(values, str(path), error=FeaturesError)
+    found = {
+        "model": read("model", TEXT),
+        "fingerprint": read("fingerprint", TEXT),
+        "probe": read("probe", list_of(NUMBER)),
+        "dim": read("dim", whole(1, 1_000_000)),
+        "n_views": read("n_views", whole(1, 1_000_000)),
+        "seed": read("seed", Kind("a whole number", lambda value: type(value) is int)),
+        "augment": read("augment", one_of(Augment)),
+        "block_views": read("block_views", or_null(whole(1))),
+    }
+    return Encoding(**found), read("images", or_null(whole(0)))
 
 
 def _read_facts(path: Path) -> list[ImageFacts]:
     """The images of the whole lines; what follows the last line break was never finished."""
     try:
-        lines = path.read_bytes().split(b"\n")[:-1]
+        with reading.open_regular(path) as file:
+            lines = file.read().split(b"\n")[:-1]
     except OSError as error:
         raise FeaturesError(f"cannot read {path}: {error.strerror or error}.") from error
     found = []
     for number, line in enumerate(lines, 1):
         try:
             values = json.loads(line)
-            found.append(ImageFacts(**values | {"size": tuple(values["size"])}))
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, RecursionError) as error:
             raise FeaturesError(f"{path}, line {number}, is no image's line: {error}.") from error
+        found.append(_facts(Fields(values, f"{path}, line {number}", error=FeaturesError)))
     return found
+
+
+def _facts(read: Fields) -> ImageFacts:
+    """What a line says of an image."""
+    width, height = read("size", list_of(whole(1), length=2))
+    return ImageFacts(
+        key=read("key", _ANY_TEXT),
+        size=(width, height),
+        dataset=read("dataset", _ANY_TEXT, default=""),
+        path=read.optional("path", _ANY_TEXT),
+        checksum=read.optional("checksum", whole(0)),
+    )
+
+
+_ANY_TEXT: Kind[str] = Kind("a text", lambda value: isinstance(value, str))  # of paths, which may be any bytes
 
 
 def _cut_lines(path: Path, count: int) -> None:

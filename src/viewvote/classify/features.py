@@ -1,7 +1,7 @@
 """Images encoded once, to be asked about as often as wanted: the features of their views and what those follow from."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any, Protocol, overload
 from zlib import crc32
 
@@ -80,15 +80,6 @@ class Encoding:
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready values."""
         return asdict(self) | {"probe": list(self.probe)}
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> "Encoding":
-        """The encoding that `to_dict` wrote; KeyError or TypeError names what is missing or is no number."""
-        found = {each.name: values[each.name] for each in fields(cls)}
-        for name in ("dim", "n_views", "seed"):
-            if type(found[name]) is not int:
-                raise TypeError(f"{name} is {found[name]!r}")
-        return cls(**found | {"probe": tuple(found["probe"])})
 
 
 @dataclass(frozen=True)

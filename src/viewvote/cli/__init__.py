@@ -1,6 +1,7 @@
 """The command line: thin. Parse, call, print."""
 
 import sys
+import warnings
 
 from .guard import exit_code_of, open_closed_streams
 from .interrupts import answer_interrupts
@@ -12,6 +13,7 @@ def main() -> None:
     """The `viewvote` command; an error outside of the commands, in their imports or in --help, is one line too."""
     open_closed_streams()
     answer_interrupts()
+    warnings.filterwarnings("ignore", module=r"PIL\.")  # remarks on a file's metadata, with lines of Pillow's source
     try:
         from .commands import app
 

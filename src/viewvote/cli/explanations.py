@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..errors import UsageError
 from ..outputs import check_output, put_output
 from ..prediction import Prediction
-from ..reading import reason
+from ..reading import open_regular, reason
 from ..sources import STDIN
 
 if TYPE_CHECKING:
@@ -109,11 +109,15 @@ def _read_shown(path: Path) -> dict[str, "Shown"]:
 
     found = {}
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        with open_regular(path) as file:
+            lines = file.read().decode("utf-8").split("\n")
     except (OSError, ValueError):
         return {}
     for line in lines:
-        with suppress(ValueError, TypeError, KeyError):
+        with suppress(ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
             row = json.loads(line)
+            for name in ("path", "picture", "thumbnail", "votes"):
+                os.fsencode(row[name])  # raises where a name has characters that no file name has
+            (row["label"] or "").encode()
             found[row["picture"]] = Shown(**{**row, "probability": float(row["probability"])})
     return found

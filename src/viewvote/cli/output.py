@@ -9,9 +9,7 @@ from os import SEEK_END
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from ..errors import UsageError
-from ..outputs import check_output, lock_output
-from ..reading import reason
+from ..outputs import check_output, lock_output, open_to_add
 from . import flat_csv
 from .classify import Format
 from .resume import done_before
@@ -134,10 +132,7 @@ def open_output(
 
 def _locked(path: Path) -> TextIO:
     """The file, open at its end and locked for as long as it is."""
-    try:
-        stream = path.open("a", encoding="utf-8", newline="")
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {reason(error)}.") from error
+    stream = open_to_add(path)
     try:
         lock_output(stream, path)
     except BaseException:

@@ -3,12 +3,14 @@
 import importlib.metadata
 import os
 import platform
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ..classify.classifier import Classifier
 from ..encoders.probe import probe, same_probe
-from ..errors import RunError
+from ..errors import RecordError, RunError
+from ..fields import NUMBER, TABLE, Fields, list_of
 from ..images import resize as resampling
 
 PACKAGES = (
@@ -69,8 +71,18 @@ def environment_of(classifier: Classifier) -> dict[str, Any]:
     }
 
 
-def differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """What changed since the run started, in words; an error where the records would not fit together."""
+def differences(before: Mapping[str, Any], now: dict[str, Any], *, source: str) -> list[str]:
+    """What changed since the run started, in words; an error where the records would not fit together.
+
+    Args:
+        before: What `environment_of` was when it started, as a file has it.
+        now: What it is.
+        source: The file, for errors.
+    """
+    stored = Fields(before, source, error=RecordError)
+    for name in PROBES:
+        stored.optional(name, list_of(NUMBER))
+    packages = stored("packages", TABLE, default={})
     for name in DECISIVE:
         if before.get(name) != now[name]:
             raise RunError(
@@ -78,11 +90,11 @@ def differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
                 "Continue with the old one, or begin a new run with another --out."
             )
     for name in PROBES:
-        was = before.get(name, [])
+        was = before.get(name) or []
         if not same_probe(was, now[name]):
             raise RunError(
                 f"the run began with another {name.removesuffix('_probe')}: the features of a test picture were {was}, "
                 f"now {now[name]}. Continue with the old one, or begin a new run with another --out."
             )
-    old, new = ({**one, **one["packages"], "packages": None} for one in (before, now))
+    old, new = {**before, **packages, "packages": None}, {**now, **now["packages"], "packages": None}
     return [f"{name} {old.get(name)} -> {new[name]}" for name in new if old.get(name) != new[name]]

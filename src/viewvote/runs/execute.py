@@ -142,7 +142,7 @@ def settle_environment(folder: RunFolder, job: Job, environment: Environment) ->
     if before is None:
         folder.write_environment(environment, dataset_name=job.dataset.name)
         return
-    for change in differences(before, environment):
+    for change in differences(before, environment, source=str(folder.environment)):
         logger.info("differs from environment.json: %s", change)
 
 

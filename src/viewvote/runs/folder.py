@@ -2,15 +2,17 @@
 
 import json
 import logging
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
 from ..errors import RecordError, RunError, UsageError
 from ..fields import NUMBER, TEXT, Fields
-from ..files import sync_folder, write_whole
+from ..files import opened_at_once, sync_folder, write_whole
 from ..reading import read_json, read_toml
 from ..records.columns import Columns, read_columns
 from .lock import hold
@@ -162,6 +164,10 @@ class RunFolder:
 
 class _LogFile(logging.FileHandler):
     """A log that cannot be written (disk full) is not worth the run; the records complain for themselves."""
+
+    def _open(self) -> TextIOWrapper:
+        descriptor = opened_at_once(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        return os.fdopen(descriptor, "a", encoding=self.encoding, errors=self.errors)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802, ARG002 - logging's name
         return

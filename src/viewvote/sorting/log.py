@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ..errors import UsageError
+from ..reading import open_regular
 
 NAME = "viewvote-sort.jsonl"
 VERSION = 1
@@ -43,7 +44,8 @@ class Contents:
 def read_log(path: Path) -> Contents | None:
     """The log's contents; None where there is none, or nothing in it. A last line that is cut off is left out."""
     try:
-        data = path.read_bytes()
+        with open_regular(path) as file:
+            data = file.read()
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -135,7 +135,10 @@ class Sorter:
             return False
         if self._move:  # gone: just now, to finish what was planned; there again: another image
             return not os.path.lexists(path)
-        stat = os.stat(path)  # noqa: PTH116
+        try:
+            stat = os.stat(path)  # noqa: PTH116
+        except OSError:  # it is reported when its turn comes
+            return False
         return (stat.st_size, stat.st_mtime_ns) == (entry.size, entry.mtime_ns)
 
     @staticmethod

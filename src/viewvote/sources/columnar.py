@@ -79,6 +79,7 @@ class RowsPiece:
             yield from file.iter_batches(BATCH, row_groups=[self.group], columns=columns, use_threads=False)
 
     def _items(self, batch: Any, first: int) -> Iterator[SourceItem]:
+        batch.validate(full=True)  # Arrow believes the offsets and lengths of a file until it is asked to check them
         kept = [batch.column(name).to_pylist() for name in self.keep]
         images = batch.column(self.image_column).to_pylist()
         for i, cell in enumerate(images):
@@ -106,7 +107,7 @@ def parquet_pieces(address: str, *, image_column: str | None, keep: tuple[str, .
     try:
         with _reading(address), open_binary(address) as stream:
             file = arrow().parquet.ParquetFile(stream)
-            column = chosen_column(file.schema_arrow, image_column, keep, where=address)
+            column = chosen_column(_named(file.schema_arrow), image_column, keep, where=address)
             sizes = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
     except (DatasetError, UsageError) as error:
         yield LostPiece(address, str(error))
@@ -131,11 +132,23 @@ def schema_of(address: str) -> Any:
     """The Arrow schema of a Parquet or an Arrow file; raises DatasetError."""
     with _reading(address), open_binary(address) as stream:
         if not address.lower().endswith(".arrow"):
-            return arrow().parquet.read_schema(stream)
-        if stream.read(6) == b"ARROW1":
-            return arrow().ipc.open_file(stream).schema
-        stream.seek(0)
-        return arrow().ipc.open_stream(stream).schema
+            schema = arrow().parquet.read_schema(stream)
+        elif stream.read(6) == b"ARROW1":
+            schema = arrow().ipc.open_file(stream).schema
+        else:
+            stream.seek(0)
+            schema = arrow().ipc.open_stream(stream).schema
+        return _named(schema)
+
+
+def _named(schema: Any) -> Any:
+    """The schema; raises UnicodeDecodeError where a name, of a column or inside of one, is no UTF-8."""
+    waiting = list(schema)
+    while waiting:
+        field = waiting.pop()
+        str(field.name)
+        waiting += [field.type.field(i) for i in range(field.type.num_fields)]
+    return schema
 
 
 def chosen_column(schema: Any, asked: str | None, keep: Sequence[str], *, where: str) -> str:
@@ -175,6 +188,6 @@ def _reading(address: str) -> Iterator[None]:
     """Errors of Arrow and of the disk or store as DatasetError."""
     try:
         yield
-    except (OSError, arrow().ArrowException, MemoryError) as error:
+    except (OSError, arrow().ArrowException, MemoryError, UnicodeDecodeError) as error:
         reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
         raise DatasetError(f"cannot read {address}: {reason}.") from error

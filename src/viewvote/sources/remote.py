@@ -5,6 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, BinaryIO, TypeVar
 
+from ..reading import open_regular
 from .address import file_system, is_address
 from .patience import persist
 
@@ -31,7 +32,7 @@ def read_object(address: str, *, limit: int) -> bytes:
 def open_binary(place: str) -> BinaryIO:
     """A file of this machine or of a store, opened for reading; raises OSError."""
     if not is_address(place):
-        return open(place, "rb")  # noqa: PTH123 - the caller closes it; Path("") would be a folder
+        return open_regular(place)
     return io.BufferedReader(RemoteFile(place), buffer_size=64 * 1024)
 
 

@@ -20,6 +20,9 @@ from .tar import Member, TarReader
 SIDE_BYTES = 1_000_000
 """The longest text beside an image that is looked into for kept columns."""
 
+SAMPLE_BYTES = 500_000_000
+"""The most that all members of one sample may have where columns are kept."""
+
 
 @dataclass(frozen=True)
 class TarPiece:
@@ -80,16 +83,21 @@ class TarPiece:
         for _, members in groupby(reader.members(), key=lambda member: _split(member.name)[0]):
             images: list[SourceItem] = []
             beside: dict[str, str] = {}
+            held = 0
             for member in members:
                 if PurePosixPath(member.name).suffix.lower() in EXTENSIONS:
                     found = self._image(reader, member, wanted=done >= skip)
                     done += 1
-                    if self.keep:
-                        images.append(found)
-                    else:
+                    if not self.keep:
                         yield found
+                        continue
+                    images.append(found)
+                    held += len(found.image or b"")
                 elif self.keep and member.is_file and member.size <= SIDE_BYTES:
-                    beside[_split(member.name)[1]] = reader.read(SIDE_BYTES).decode("utf-8", "replace")
+                    text = beside[_split(member.name)[1]] = reader.read(SIDE_BYTES).decode("utf-8", "replace")
+                    held += len(text)
+                if held > SAMPLE_BYTES:  # its images wait in memory for the texts that may follow them
+                    raise DatasetError(f"{self.address}: a sample has more than {SAMPLE_BYTES:,} bytes.")
             if images:
                 kept = _kept(self.keep, beside)
                 yield from (SourceItem(one.key, one.image, kept, one.error) for one in images)
@@ -111,7 +119,7 @@ def _split(name: str) -> tuple[str, str]:
 def _kept(columns: tuple[str, ...], beside: dict[str, str]) -> dict[str, Any]:
     try:
         fields = json.loads(beside.get("json", "{}"))
-    except ValueError:
+    except (ValueError, RecursionError):
         fields = {}
     fields = fields if isinstance(fields, dict) else {}
     return {column: beside.get(column, fields.get(column)) for column in columns}

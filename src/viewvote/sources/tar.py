@@ -1,5 +1,6 @@
 """The members of a tar archive, read in sequence and never unpacked: names are text here, not places on a disk."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -10,6 +11,11 @@ BLOCK = 512
 NAME_BYTES = 64 * 1024
 """The longest header of a long name; a damaged or hostile one claims gigabytes."""
 
+LARGEST = 2**60
+"""Bytes of a member: more than any disk has, and few enough for every system's numbers."""
+
+_OCTAL = re.compile(rb"[0-7]+")
+_DIGITS = 20
 _FILES = (b"0", b"\0", b"7")
 _WITHOUT_DATA = (b"1", b"2", b"3", b"4", b"5", b"6")  # links, devices, folders, pipes
 _LONG_NAME, _LONG_LINK, _PAX, _PAX_ALL = b"L", b"K", b"x", b"g"
@@ -58,7 +64,7 @@ class TarReader:
                 elif kind == _PAX:
                     values = self._pax(text)
                     long_name = _decoded(values["path"]) if "path" in values else long_name
-                    pax_size = int(values["size"]) if values.get("size", b"").isdigit() else None
+                    pax_size = self._pax_size(values.get("size", b""))
                 continue
             size = size if pax_size is None else pax_size
             self._left, self._padding = (0, 0) if kind in _WITHOUT_DATA else (size, -size % BLOCK)
@@ -101,12 +107,23 @@ class TarReader:
 
     def _number(self, field: bytes) -> int:
         """An octal number, or since larger files a binary one that starts with 0x80."""
+        digits = field.strip(b" \0") or b"0"
         if field[0] == 0x80:
-            return int.from_bytes(field[1:], "big")
-        try:
-            return int(field.strip(b" \0") or b"0", 8)
-        except ValueError as error:
-            raise self._damaged("a header with a size that is no number") from error
+            number = int.from_bytes(field[1:], "big")
+        elif _OCTAL.fullmatch(digits):
+            number = int(digits, 8)
+        else:
+            raise self._damaged("a header with a size that is no number")
+        if number > LARGEST:
+            raise self._damaged("a header with a size that no file has")
+        return number
+
+    def _pax_size(self, text: bytes) -> int | None:
+        if not text.isdigit():
+            return None
+        if len(text) > _DIGITS or int(text) > LARGEST:
+            raise self._damaged("an extended header with a size that no file has")
+        return int(text)
 
     def _check_sum(self, header: bytes) -> None:
         if self._number(header[148:156]) != sum(header[:148]) + sum(header[156:]) + 8 * ord(" "):
@@ -117,7 +134,7 @@ class TarReader:
         values = {}
         while text.strip(b"\0"):
             length, _, _ = text.partition(b" ")
-            if not length.isdigit() or not len(length) < int(length) <= len(text):
+            if not length.isdigit() or len(length) > _DIGITS or not len(length) < int(length) <= len(text):
                 raise self._damaged("an extended header that cannot be read")
             key, _, value = text[len(length) + 1 : int(length) - 1].partition(b"=")
             values[_decoded(key)] = value

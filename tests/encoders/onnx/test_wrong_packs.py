@@ -165,3 +165,12 @@ def test_sizes_that_no_model_has_are_refused_before_memory_is_asked_for(tmp_path
     for key in ("size", "context_length", "dim"):
         with pytest.raises(CheckpointError, match=rf"'{key}' is 1000000000, expected a whole number from 1 to"):
             packs.load(packs.write_pack(tmp_path / key, **{key: 10**9}))
+
+
+def test_a_dimension_whose_name_is_no_text_is_a_checkpoint_error(tmp_path: Path) -> None:
+    folder = packs.write_pack(tmp_path / "p")
+    graph = (folder / "vision.onnx").read_bytes()
+    assert b"batch" in graph
+    (folder / "vision.onnx").write_bytes(graph.replace(b"batch", b"b\x9atch"))
+    with pytest.raises(CheckpointError, match=r"vision\.onnx is not a graph"):
+        packs.load(folder)

@@ -119,10 +119,10 @@ class _OnnxRuntime:
             # Without its fallback, which tries the same again and prints on standard output.
             providers = ["CPUExecutionProvider"]
             self._session = ort.InferenceSession(str(path), options, providers=providers, enable_fallback=0)
+            self.inputs = {port.name: _ort_port(port) for port in self._session.get_inputs()}
+            self.outputs = {port.name: _ort_port(port) for port in self._session.get_outputs()}
         except self._errors as error:
             raise CheckpointError(f"{path} is not a graph that ONNX Runtime can run: {_first_line(error)}") from error
-        self.inputs = {port.name: _ort_port(port) for port in self._session.get_inputs()}
-        self.outputs = {port.name: _ort_port(port) for port in self._session.get_outputs()}
 
     def run(self, feeds: Feeds, *, output: str) -> NDArray[Any]:
         try:
