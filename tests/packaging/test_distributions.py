@@ -17,7 +17,22 @@ import pytest
 pytest.importorskip("hatchling")
 ROOT = Path(__file__).parents[2]
 PLACES = {"src/viewvote": "viewvote", "models": "viewvote/models", "examples/photos": "viewvote/examples/photos"}
-DATA = {".html", ".css", ".js", ".jpg", ".json", ".md", ".onnx", ".svg", ".toml", ".ttf", ".txt", ".typed", ".woff2"}
+DATA = {
+    ".html",
+    ".css",
+    ".js",
+    ".jpg",
+    ".json",
+    ".md",
+    ".mplstyle",
+    ".onnx",
+    ".svg",
+    ".toml",
+    ".ttf",
+    ".txt",
+    ".typed",
+    ".woff2",
+}
 """Endings, beside .py, of what belongs into a wheel: a file of another kind got there by mistake."""
 
 

@@ -35,9 +35,7 @@ def calibrate(
             rich_help_panel=opt.OUTPUT,
         ),
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the file if it exists.", rich_help_panel=opt.OUTPUT)
-    ] = False,
+    overwrite: opt.OverwriteOption = False,
 ) -> None:
     """Fit the probability of answers on the records of runs."""
     from ..outputs import check_output, put_output

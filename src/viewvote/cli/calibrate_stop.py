@@ -63,9 +63,7 @@ def calibrate_stop(
             rich_help_panel=opt.OUTPUT,
         ),
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the file if it exists.", rich_help_panel=opt.OUTPUT)
-    ] = False,
+    overwrite: opt.OverwriteOption = False,
 ) -> None:
     """Calibrate adaptive views on the records of runs."""
     import json

@@ -182,6 +182,10 @@ AugmentOption = Annotated[
     ),
 ]
 
+OverwriteOption = Annotated[
+    bool, typer.Option("--overwrite", help="Replace the file if it exists.", rich_help_panel=OUTPUT)
+]
+
 PluginOption = Annotated[
     list[Path] | None,
     typer.Option(

@@ -30,9 +30,7 @@ def statistics(
         int | None,
         typer.Option(min=1, metavar="N", help="Use only this many images, evenly spaced.", rich_help_panel=opt.ASK),
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the file if it exists.", rich_help_panel=opt.OUTPUT)
-    ] = False,
+    overwrite: opt.OverwriteOption = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")] = False,
 ) -> None:
     """Compute the token statistics of a MaPLe model over a folder of images."""

@@ -51,9 +51,7 @@ def export(
             rich_help_panel=opt.ASK,
         ),
     ] = "photo",
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the file if it exists.", rich_help_panel=opt.OUTPUT)
-    ] = False,
+    overwrite: opt.OverwriteOption = False,
 ) -> None:
     """Write the class vectors of a model's text tower."""
     from ..datasets import read_class_names
