@@ -35,7 +35,9 @@ MODES = (
     Mode("int8, anchored, strict", **INT8, method="anchored", n_views="auto", disagreement="strict"),
     Mode("int8, default", **INT8, method="auto", n_views="auto"),
 )
-REFERENCE = Mode("reference", "pocket-torch", reference=True)
+REFERENCE = Mode(
+    "reference", "pocket-torch", reference=True, keeps_memory=True
+)  # the same answers, several times as fast
 FULL = "fp32"  # the mode whose answers the others' are compared with
 ASKED = 60  # photos of the reference, which is slow
 CHUNK = 5
