@@ -103,11 +103,9 @@ def before(port: int) -> Iterator[tuple[Faults, str]]:
                 return 502, {}, str(error).encode()
             finally:
                 connection.close()
-            left_out = ("transfer-encoding", "connection", "keep-alive")
-            headers = {name: value for name, value in found.getheaders() if name.lower() not in left_out}
-            if self.command != "HEAD":
-                headers.pop("Content-Length", None)
-                headers.pop("content-length", None)
+            left_out = ["Transfer-Encoding", "Connection", "Keep-Alive"]
+            left_out += [] if self.command == "HEAD" else ["Content-Length"]
+            headers = {name.title(): value for name, value in found.getheaders() if name.title() not in left_out}
             return found.status, headers, data
 
     with _serving(Proxy) as found:

@@ -111,10 +111,14 @@ def _entries(directory: str) -> Iterator[tuple[str, bool, bool]]:
                 )
         except OSError:
             return
-        yield from names
-        if len(names) < NAMES:
+        if not names:
             return
-        last = names[-1][0]
+        last, is_end = names[-1][0], len(names) < NAMES
+        names.reverse()
+        while names:  # nothing of it is held when the folder is gone through again
+            yield names.pop()
+        if is_end:
+            return
 
 
 def _list_remote(address: str) -> Iterator[str]:
