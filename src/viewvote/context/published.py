@@ -37,8 +37,8 @@ def frolic_offsets(logits: Float64) -> Float64:
             break
         left = left - np.log(_stationary(kept) + _LEAST)
         kept = left
-    offsets: Float64 = logits[0] - left[0]
-    return offsets
+    taken: Float64 = logits[0] - left[0]
+    return taken
 
 
 PUBLISHED: Mapping[str, Callable[[Float64], Float64]] = {"dn": dn_offsets, "frolic": frolic_offsets}
