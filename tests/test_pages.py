@@ -23,8 +23,8 @@ from viewvote.cli.commands import app
 
 ROOT = Path(__file__).parents[1]
 ELSEWHERE = {"start.md", "python.md", "serve.md"}
-PAGES = sorted(page for page in [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "reference").glob("*.md")])
-PAGES = [page for page in PAGES if page.name not in ELSEWHERE]
+ROOMS = ("", "reference", "results")
+PAGES = sorted(page for room in ROOMS for page in (ROOT / "docs" / room).glob("*.md") if page.name not in ELSEWHERE)
 MISSING = {
     "open_clip:": "weights of a hub",
     "s3://": "a store",
