@@ -160,7 +160,7 @@ def test_an_unreadable_file_is_told_and_counted_and_the_rest_goes_on(pictures):
         ([".", *LABELS, "--model", "toi"], "Did you mean 'toy'"),
         ([".", *LABELS, "--method", "zeroo"], "Did you mean 'zero'"),
         ([".", *LABELS, "--keep", "0"], "keep must be above 0"),
-        ([".", *LABELS, "--views", "0"], "n_views must be"),
+        ([".", *LABELS, "--views", "0"], "--views must be"),
         ([".", *LABELS, "--templates", "phoot"], "Did you mean 'photo'"),
         ([".", *LABELS, "--resume"], "--output"),
         ([".", *LABELS, "--set", "tie"], "write --set KEY=VALUE"),

@@ -14,8 +14,8 @@ FILES = (".safetensors", ".bin", ".pt", ".pth", ".npz")
 
 def check_at_hand(scheme: str, rest: str, options: LoadOptions) -> None:
     """Raise ModelNotFoundError where nothing of the model is on disk and the hub cannot be reached."""
-    check = _CHECKS.get(scheme)
-    if check is not None and find_spec("torch"):  # without it, that is what the user must know
+    libraries, check = _CHECKS.get(scheme, ((), None))
+    if check is not None and all(map(find_spec, libraries)):  # without them, that is what the user must know
         check(rest, options)
 
 
@@ -47,4 +47,7 @@ def _check_open_clip(rest: str, options: LoadOptions) -> None:
     )
 
 
-_CHECKS: dict[str, Callable[[str, LoadOptions], None]] = {"hf": _check_transformers, "open_clip": _check_open_clip}
+_CHECKS: dict[str, tuple[tuple[str, ...], Callable[[str, LoadOptions], None]]] = {
+    "hf": (("torch", "transformers"), _check_transformers),
+    "open_clip": (("torch", "open_clip"), _check_open_clip),
+}
