@@ -129,6 +129,6 @@ def test_a_run_is_not_continued_with_other_statistics(zoo, tmp_path):
         return environment_of(Classifier(zoo.maple, labels=NAMES, method=method, n_views=4))
 
     before = environment(tmp_path / "first.safetensors")
-    assert differences(before, environment(random_statistics())) == []
+    assert differences(before, environment(random_statistics()), source="environment.json") == []
     with pytest.raises(RunError, match="began with another method fingerprint"):
-        differences(before, environment(random_statistics(seed=1)))
+        differences(before, environment(random_statistics(seed=1)), source="environment.json")
