@@ -86,12 +86,14 @@ class Pool:
 
     def __init__(self, inputs: list[bytes]) -> None:
         self.inputs = inputs
+        self.accepted: list[bytes] = []
         self._known = set(inputs)
         self._seconds: dict[bytes, float] = {}
 
     def choose(self, rng: random.Random) -> bytes:
-        """The quicker of two, three times out of four."""
-        one, other = rng.choice(self.inputs), rng.choice(self.inputs)
+        """Mostly one that is accepted, for others are soon refused; the quicker of two, three times out of four."""
+        among = self.accepted if self.accepted and rng.random() < 0.7 else self.inputs
+        one, other = rng.choice(among), rng.choice(among)
         if rng.random() < 0.75 and self._cost(other) < self._cost(one):
             return other
         return one
@@ -104,10 +106,12 @@ class Pool:
         self._known.add(data)
         return True
 
-    def took(self, data: bytes, seconds: float) -> None:
-        """Note how long one of them took."""
+    def asked(self, data: bytes, verdict: Verdict) -> None:
+        """Note how long one of them took, and whether it was accepted."""
         if data in self._known:
-            self._seconds[data] = seconds
+            if verdict.outcome == "accepted" and data not in self._seconds:
+                self.accepted.append(data)
+            self._seconds[data] = verdict.seconds
 
     def _cost(self, data: bytes) -> float:
         return self._seconds.get(data, 0.0) + len(data) * 1e-8
@@ -116,7 +120,7 @@ class Pool:
 def _take(data: bytes, verdict: Verdict, *, report: Report, pool: Pool, worker: Worker, keep: bool) -> None:
     """Count one verdict; its input joins the pool, or is minimised and written down."""
     report.inputs += 1
-    pool.took(data, verdict.seconds)
+    pool.asked(data, verdict)
     if verdict.outcome == "accepted":
         report.slowest_accepted = max(report.slowest_accepted, verdict.seconds)
     if verdict.finding is not None and verdict.finding not in report.findings:

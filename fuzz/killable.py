@@ -139,6 +139,7 @@ class Worker:
                 "HF_HUB_OFFLINE": "1",
                 "OMP_NUM_THREADS": "1",
                 "MALLOC_ARENA_MAX": "2",  # each thread's own arena would take 64 MB of addresses
+                "MALLOC_MMAP_THRESHOLD_": "1000000",  # what is freed is given back, and counted when it is taken again
             }
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "fuzz.worker", self.name],

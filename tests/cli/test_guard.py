@@ -1,8 +1,10 @@
 """How the command ends where its streams or its user end it."""
 
 import errno
+import io
 import json
 import os
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from tests.cli.as_process import viewvote
+from tests.cli.as_process import LABELS, TOY, viewvote
 from viewvote.cli.commands import app
 from viewvote.cli.guard import exit_code_of
 
@@ -114,3 +116,15 @@ def test_impossible_names_and_numbers_are_usage_errors(pictures, monkeypatch, ar
     done = CliRunner().invoke(app, list(args))
     assert (done.exit_code, "unexpected" in done.stderr) == (2, False), done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_remarks_of_pillow_on_a_file_s_metadata_stay_off_the_terminal(tmp_path):
+    far = b"Exif\0\0II*\0\x08\0\0\0\x01\0" + struct.pack("<HHII", 0x014A, 4, 1000, 8) + bytes(4)
+    plain = io.BytesIO()
+    Image.new("RGB", (30, 20), (250, 0, 0)).save(plain, "JPEG")
+    data = plain.getvalue()
+    (tmp_path / "a.jpg").write_bytes(data[:2] + b"\xff\xe1" + struct.pack(">H", len(far) + 2) + far + data[2:])
+    with pytest.warns(UserWarning, match="Tag data larger than file"), Image.open(tmp_path / "a.jpg") as image:
+        image.getexif()
+    done = viewvote("classify", tmp_path / "a.jpg", *LABELS, *TOY)
+    assert (done.returncode, b"PIL" in done.stderr, b"Warning" in done.stderr) == (0, False, False)

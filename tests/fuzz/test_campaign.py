@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from fuzz import campaign
-from fuzz.campaign import run_campaign
+from fuzz.campaign import Pool, run_campaign
 from fuzz.killable import Verdict, Worker
 from fuzz.ledger import END, START, Tally, add_to_ledger, read_ledger, tables, written_into
 from fuzz.minimise import minimised
@@ -47,6 +47,22 @@ def test_of_many_inputs_the_one_that_ends_the_process_is_named_and_the_others_ar
         verdicts = worker.ask_all([b"{}", b"no JSON", b"{}"])
         assert [verdict.finding for verdict in verdicts] == ["no answer within 0.5 seconds", None, None]
         assert [verdict.outcome[:10] for verdict in verdicts[1:]] == ["UsageError"] * 2
+
+
+def test_changes_start_mostly_from_what_is_accepted_and_from_what_is_quick():
+    pool = Pool([b"good", b"slow", b"bad", b"worse"])
+    for data, outcome, seconds in (
+        (b"good", "accepted", 0.1),
+        (b"slow", "accepted", 9.0),
+        (b"bad", "UsageError: _", 0.0),
+    ):
+        pool.asked(data, Verdict(outcome, seconds))
+    rng = random.Random(0)
+    chosen = [pool.choose(rng) for _ in range(2000)]
+    assert pool.accepted == [b"good", b"slow"]
+    assert chosen.count(b"good") > 900 > 700 > chosen.count(b"slow")
+    assert chosen.count(b"bad") + chosen.count(b"worse") < 600
+    assert all(chosen.count(data) > 50 for data in pool.inputs)
 
 
 def test_memory_of_one_input_is_seen():

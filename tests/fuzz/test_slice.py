@@ -5,12 +5,19 @@ from importlib.util import find_spec
 
 import pytest
 
-from fuzz.campaign import Worker
+from fuzz.killable import Worker
 from fuzz.target import load, names, reproducers
 
-CHANGES = {"commands": 25, "requests": 40, "packs": 80, "checkpoints": 80, "runs": 60}
-MOST = 150
-NEEDS = {"checkpoints": ["torch", "safetensors"], "packs": ["onnx"], "requests": ["fastapi", "uvicorn"]}
+CHANGES = {"commands": 100, "requests": 60, "images": 300}
+MOST = 200
+NEEDS = {
+    "checkpoints": ["torch", "safetensors"],
+    "folders": ["pyarrow"],
+    "packs": ["onnx"],
+    "requests": ["fastapi", "uvicorn"],
+    "sources": ["pyarrow"],
+    "tables": ["safetensors"],
+}
 
 
 @pytest.mark.parametrize("name", names())
@@ -24,6 +31,6 @@ def test_nothing_but_our_own_errors_comes_of_the_first_inputs(name):
     with Worker(name) as worker:
         first = worker.ask(target.seeds(random.Random(0))[0])
         assert (first.outcome, first.finding) == ("accepted", None), first.trace
-        for data in [*pool, *changed]:
-            verdict = worker.ask(data)
+        inputs = [*pool, *changed]
+        for data, verdict in zip(inputs, worker.ask_all(inputs), strict=True):
             assert verdict.finding is None, f"{verdict.finding}\n{data[:300]!r}\n{verdict.trace[-1500:]}"

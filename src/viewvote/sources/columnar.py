@@ -189,5 +189,5 @@ def _reading(address: str) -> Iterator[None]:
     try:
         yield
     except (OSError, arrow().ArrowException, MemoryError, UnicodeDecodeError) as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
+        reason = (getattr(error, "strerror", None) or str(error) or type(error).__name__).splitlines()[0].rstrip(".")
         raise DatasetError(f"cannot read {address}: {reason}.") from error

@@ -57,7 +57,8 @@ class TarPiece:
         except DatasetError as error:
             found = str(error)
         except (OSError, EOFError, zlib.error) as error:
-            found = f"cannot read {self.address}: {str(error).rstrip('.') or type(error).__name__}."
+            reason = getattr(error, "strerror", None) or str(error).rstrip(".") or type(error).__name__
+            found = f"cannot read {self.address}: {reason}."
         else:
             return
         if done >= skip:

@@ -26,7 +26,7 @@ def table_entries(table: str, *, path_column: str | None, keep: Sequence[str]) -
             for number, row in _rows(stream, table):
                 yield row if isinstance(row, Entry) else _entry(table, number, row, path_column, keep)
     except (OSError, DatasetError, csv.Error) as error:
-        yield Entry(table, error=f"cannot read on in {table}: {str(error).rstrip('.')}. What follows is not read.")
+        yield Entry(table, error=f"cannot read on in {table}: {_reason(error)}. What follows is not read.")
 
 
 def check_table(table: str, *, path_column: str | None, keep: Sequence[str]) -> None:
@@ -35,7 +35,7 @@ def check_table(table: str, *, path_column: str | None, keep: Sequence[str]) -> 
         with open_binary(table) as stream:
             first = next((row for _, row in _rows(stream, table) if not isinstance(row, Entry)), None)
     except (OSError, DatasetError, csv.Error) as error:
-        raise UsageError(f"cannot read the table {table}: {str(error).rstrip('.')}.") from error
+        raise UsageError(f"cannot read the table {table}: {_reason(error)}.") from error
     if first is None:
         raise UsageError(f"{table} lists nothing; expected a line for each image.")
     if path_column is None and not any(name in first for name in PATH_COLUMNS):
@@ -99,6 +99,10 @@ def resolve(value: str, *, table: str) -> str | None:
     if is_address(table):
         return None if value.startswith(("/", "\\")) else f"{table.rpartition('/')[0]}/{value}"
     return os.path.join(os.path.dirname(table), value)  # noqa: PTH118, PTH120 - Path would change what is written
+
+
+def _reason(error: Exception) -> str:
+    return (getattr(error, "strerror", None) or str(error)).rstrip(".")
 
 
 def _listed(row: Mapping[str, Any]) -> str:
