@@ -1,6 +1,7 @@
 """Changes of images that know their formats: what is changed is read, where changed bytes alone would be refused."""
 
 import random
+import struct
 from collections.abc import Callable
 
 from . import bmp, boxes, gif, ico, jpeg, netpbm, png, tga, tiff, webp
@@ -19,10 +20,15 @@ _BY_START: tuple[tuple[bytes, Callable[[bytes, random.Random], bytes]], ...] = (
 
 
 def mutated_picture(data: bytes, rng: random.Random) -> bytes:
-    """The image changed as its format suggests; as a TGA, which starts with anything, where it has none."""
-    for start, change in _BY_START:
-        if data.startswith(start):
-            return change(data, rng)
+    """The image changed as its format suggests; as it is where a change of a change is no number of its field."""
+    try:
+        return _change_of(data)(data, rng)
+    except struct.error:
+        return data
+
+
+def _change_of(data: bytes) -> Callable[[bytes, random.Random], bytes]:
+    """By the first bytes; TGA, which starts with anything, where no other format has them."""
     if data[4:8] in (b"ftyp", b"jP  "):
-        return boxes.mutated(data, rng)
-    return tga.mutated(data, rng)
+        return boxes.mutated
+    return next((change for start, change in _BY_START if data.startswith(start)), tga.mutated)

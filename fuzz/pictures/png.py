@@ -82,7 +82,7 @@ def _as_frames(parts: list[tuple[bytes, bytes]], rng: random.Random) -> list[tup
         if kind == b"IDAT" and not any(k == b"acTL" for k, _ in out):
             frames = rng.choice((0, 1, 2, 1000, 2**31 - 1))
             out.append((b"acTL", struct.pack(">II", frames, rng.randrange(3))))
-            sides = [rng.choice((one, one, one + 1, 0, 1, 2**31 - 1)) for one in size]
+            sides = [rng.choice((one, one, (one + 1) % 2**32, 0, 1, 2**31 - 1)) for one in size]
             at = [rng.choice((0, 0, 1, 2**31 - 1)) for _ in range(2)]
             out.append((b"fcTL", struct.pack(">IIIIIHHBB", rng.choice((0, 0, i, 9)), *sides, *at, 1, 0, 3, 2)))
         out.append((kind, body))

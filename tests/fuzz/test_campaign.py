@@ -4,6 +4,8 @@ import json
 import os
 import random
 import signal
+import struct
+import zlib
 
 import pytest
 
@@ -14,6 +16,7 @@ from fuzz.ledger import END, START, Tally, add_to_ledger, read_ledger, tables, w
 from fuzz.minimise import minimised
 from fuzz.mutators import mutated_bytes, mutated_json, mutated_json_bytes, mutated_lines
 from fuzz.peak import Peak
+from fuzz.pictures import mutated_picture
 from fuzz.target import load, names
 
 
@@ -115,6 +118,18 @@ def test_changes_depend_on_the_random_numbers_alone_and_take_any_bytes(mutate):
         changed = [mutate(data, random.Random(i)) for i in range(200)]
         assert changed == [mutate(data, random.Random(i)) for i in range(200)]
     assert len({mutate(b'{"a": [1, {"b": "c"}]}\na,b', random.Random(i)) for i in range(200)}) > 50
+
+
+def test_a_picture_whose_numbers_are_at_their_ends_can_be_changed_again():
+    rng = random.Random(0)
+    header = struct.pack(">II", 2**32 - 1, 2**32 - 1) + b"\x08\x02\0\0\0"
+    chunks = [(b"IHDR", header), (b"IDAT", b"pixels"), (b"IEND", b"")]
+    data = b"\x89PNG\r\n\x1a\n" + b"".join(png_chunk(*chunk) for chunk in chunks)
+    assert len({mutated_picture(data, rng) for _ in range(300)}) > 100
+
+
+def png_chunk(kind, body):
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
 
 def test_json_is_changed_at_every_depth():
