@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import shutil
 import sys
 import tempfile
 from functools import cache
@@ -160,6 +161,8 @@ def run(data: bytes) -> None:
         return
     _prepared()
     for old in ("o.csv", "o.json", "table.csv.new", "c.json", "s.json", "sheet.png", "head.npy", "head.json"):
+        if Path(old).is_dir():  # an --out that was meant for a folder
+            shutil.rmtree(old)
         Path(old).unlink(missing_ok=True)
     if any(word in SERVED or "\0" in word or word == "ray" for word in words):
         return

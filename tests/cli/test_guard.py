@@ -82,6 +82,11 @@ def test_a_place_that_the_system_refuses_is_a_usage_error_that_names_it(number, 
     assert capsys.readouterr().err == f"viewvote: cannot use photos/a.jpg: {os.strerror(number)}.\n"
 
 
+def test_too_little_memory_is_told_as_that(capsys):
+    assert exit_code_of(MemoryError()) == 1
+    assert capsys.readouterr().err.startswith("viewvote: there is not enough memory for this")
+
+
 def test_a_bug_is_one_line_of_a_screen_at_most_and_a_failed_run(capsys):
     assert exit_code_of(KeyError("x" * 100_000)) == 1
     assert len(capsys.readouterr().err) < 1200

@@ -59,6 +59,11 @@ def exit_code_of(error: BaseException, command: Callable[..., object] | None = N
     if isinstance(error, OSError) and error.errno in (*_PLACES, errno.ENAMETOOLONG) and error.filename is not None:
         complain(f"cannot use {os.fsdecode(error.filename)}: {error.strerror}.")
         return 2
+    if isinstance(error, MemoryError):
+        complain(
+            "there is not enough memory for this; what is recorded stays. Use fewer labels or views, or free some."
+        )
+        return 1
     if os.environ.get("VIEWVOTE_DEBUG"):
         traceback.print_exception(error)
     complain(f"unexpected {type(error).__name__}: {brief(str(error))}. Set VIEWVOTE_DEBUG=1 to see where.")
