@@ -14,7 +14,7 @@ from typing import TextIO
 from PIL import Image
 from typer.main import get_command
 
-from viewvote import cli
+from viewvote import Classifier, cli
 from viewvote.cli import commands, main
 from viewvote.errors import UsageError
 
@@ -125,6 +125,7 @@ def mutate(data: bytes, rng: random.Random) -> bytes:
 @cache
 def _prepared() -> None:
     """Files for the commands to find, and one parser for all of them: building it takes longer than most commands."""
+    Classifier("pocket", labels=["cat", "dog"])  # ONNX Runtime's library is loaded before memory is limited
     group = get_command(commands.app)
     commands.app = group  # type: ignore[assignment]
     cli.answer_interrupts = lambda: None  # a thread and a pipe that last as long as the process
@@ -164,7 +165,7 @@ def run(data: bytes) -> None:
         if Path(old).is_dir():  # an --out that was meant for a folder
             shutil.rmtree(old)
         Path(old).unlink(missing_ok=True)
-    if any(word in SERVED or "\0" in word or word == "ray" for word in words):
+    if any(word in SERVED or "\0" in word or word in ("ray", "/dev/stdout") for word in words):
         return
     code, printed, err = _call(words)
     assert code in (0, 1, 2), f"exit code {code}"

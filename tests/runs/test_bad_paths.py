@@ -28,3 +28,13 @@ def test_the_other_images_have_their_records(tmp_path, kind, monkeypatch):
     assert len(found[PATHS[kind]]["error"]) < 500
     assert found["good.png"]["error"] is None
     assert (summary.n, summary.errors) == (2, 1)
+
+
+def test_runs_may_lie_in_a_folder_whose_name_is_no_text(tmp_path, monkeypatch):
+    monkeypatch.setattr(logging.getLogger("viewvote"), "propagate", False)
+    (tmp_path / "good.png").write_bytes(encoded(picture()))
+    (tmp_path / "t.jsonl").write_text(json.dumps({"path": "good.png", "label": "red"}))
+    place = tmp_path / os.fsdecode(b"runs\xff")
+    summary = run(RunSpec(dataset=str(tmp_path / "t.jsonl"), model="toy", views=4), out=place)
+    stored = json.loads((Path(summary.path) / "summary.json").read_text(encoding="utf-8"))
+    assert stored["path"] == str(summary.path)

@@ -152,7 +152,8 @@ class RunFolder:
             yield
 
     def _write_json(self, path: Path, values: Mapping[str, Any]) -> None:
-        self._write(path, json.dumps(values, indent=1, ensure_ascii=False) + "\n")
+        text = json.dumps(values, indent=1, ensure_ascii=False) + "\n"
+        self._write(path, text.encode("utf-8", "backslashreplace").decode())  # a path may be any bytes
 
     def _write(self, path: Path, text: str) -> None:
         """Put the text at `path` in one step; a place that cannot be written raises RunWriteError with what to do."""
