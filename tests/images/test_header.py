@@ -89,6 +89,11 @@ def test_scans_are_counted_before_anything_is_decoded():
         open_photo(jpeg_of(101))
 
 
+def test_a_frame_header_that_ends_too_early_is_no_image():
+    with pytest.raises(UnreadableImageError):
+        open_photo(b"\xff\xd8\xff\x00\xff\xc0\x00\x00")
+
+
 def test_scans_of_a_thumbnail_or_of_what_follows_the_image_do_not_count():
     inner = encode(draw_photo(20, 20), "JPEG", progressive=True)
     exif = b"\xff\xe1" + struct.pack(">H", len(inner) + 8) + b"Exif\0\0" + inner

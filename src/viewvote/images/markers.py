@@ -35,7 +35,7 @@ def count_scans(data: bytes, name: str, *, most: int) -> int:
         else:
             after = at + 2 + int.from_bytes(data[at + 2 : at + 4], "big")
             if marker in _SEQUENTIAL:
-                components = data[at + 9] if after <= len(data) else 0
+                components = int.from_bytes(data[at + 9 : at + 10]) if after <= len(data) else 0
             if marker == 0xDA:
                 scans += 1
                 if data[at + 4 : at + 5] == bytes([components]):  # all of them at once: there is nothing left to scan
