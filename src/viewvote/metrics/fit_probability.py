@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Bool, Float32, Float64
-from ..errors import UsageError
+from ..errors import RecordError, UsageError
 from ..probability import LEAST, ProbabilityFit, led_by, source_part
 from ..records.columns import Columns, column_pieces
 from .calibration import reliability
@@ -157,5 +157,7 @@ def _blends(columns: Columns, i: int) -> list[float]:
     views = top[:, None] * np.exp((logits - logits.max(axis=1, keepdims=True)).astype(np.float64))
     kept = views[columns.kept[i, :n]]
     answer = int(np.searchsorted(classes, columns.index[i]))
+    if answer == len(classes):
+        raise RecordError(f"the evidence of record {columns.keys[i]!r} is damaged: its answer is no candidate.")
     parts = [source_part(source, len(kept)) for source in BLENDS]
     return [float(led_by(part * views[0] + (1 - part) * kept.mean(axis=0), answer)[answer]) for part in parts]

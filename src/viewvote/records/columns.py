@@ -37,7 +37,10 @@ class TieEvidence:
         """The candidate classes, ascending, and their logits (views, candidates)."""
         with _damage_named():
             classes = np.asarray(self.candidates, dtype=np.int64)
-            return classes, unpack_floats(self.packed_logits).reshape(-1, max(1, len(classes)))
+            logits = unpack_floats(self.packed_logits).reshape(-1, max(1, len(classes)))
+            if len(classes) and not len(logits):
+                raise ValueError("candidates without logits")
+            return classes, logits
 
     def groups(self, rule: str) -> Float32:
         """Per view, the score of its group under "group-marginal" or "group-logits"."""
