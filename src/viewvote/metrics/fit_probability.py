@@ -153,6 +153,8 @@ def _blends(columns: Columns, i: int) -> list[float]:
     """
     classes, logits = columns.evidence[i].logits()
     n = len(logits)
+    if n > columns.top_probability.shape[1]:
+        raise RecordError(f"the evidence of record {columns.keys[i]!r} is damaged: it has {n} views' logits.")
     top = columns.top_probability[i, :n].astype(np.float64)
     views = top[:, None] * np.exp((logits - logits.max(axis=1, keepdims=True)).astype(np.float64))
     kept = views[columns.kept[i, :n]]
