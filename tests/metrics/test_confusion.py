@@ -1,8 +1,10 @@
 """What is taken for what, counted by hand."""
 
 import numpy as np
+import pytest
 
 from tests.records.record_files import plain_record, write_records
+from viewvote.errors import RecordError
 from viewvote.metrics.confusion import Confused, class_rates, confusion_matrix, most_confused
 from viewvote.records.columns import read_columns
 
@@ -32,3 +34,8 @@ def test_pairs_come_by_count_then_share(tmp_path):
     assert pairs == [Confused(1, 0, 2, 2 / 3), Confused(3, 2, 1, 1.0), Confused(0, 1, 1, 1 / 3)]
     assert most_confused(confusion_matrix(columns(tmp_path)), most=1) == pairs[:1]
     assert most_confused(np.diag([3, 4])) == []
+
+
+def test_a_class_that_there_is_not_is_an_error(tmp_path):
+    with pytest.raises(RecordError, match="names class 3, but there are 3 classes"):
+        confusion_matrix(columns(tmp_path), n_classes=3)

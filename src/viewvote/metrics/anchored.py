@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Float64, Int64
-from ..errors import RecordError, UsageError
-from ..records.columns import Columns, TieEvidence
+from ..errors import UsageError
+from ..records.columns import Columns
+from ..records.evidence import TieEvidence
 from ..vote import break_tie, tally
 
 
@@ -39,9 +40,7 @@ def anchored_answer(
     """
     evidence = columns.evidence[i]
     classes, logits = evidence.logits()
-    ranked = np.searchsorted(classes, votes.labels)
-    if (ranked[: votes.k] == len(classes)).any():
-        raise RecordError(f"the evidence of record {columns.keys[i]!r} is damaged: a view votes for no candidate.")
+    ranked = evidence.positions(votes.labels, among=classes)
     source = source_probabilities(logits[0], float(columns.source_probability[i]))
     standing = tally(ranked[: votes.k], len(classes)) / votes.k + weight * source
     leaders = np.flatnonzero(standing == standing.max())

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Int64
+from ..errors import RecordError
 from ..rates import Rate, rate_of
 from ..records.columns import Columns
 
@@ -22,7 +23,10 @@ class Confused:
 def confusion_matrix(columns: Columns, *, n_classes: int | None = None) -> Int64:
     """Counts (classes, classes) of usable images: rows are what they show, columns what they were called."""
     target, index = columns.target[columns.usable], columns.index[columns.usable]
-    size = n_classes or 1 + int(max(columns.target.max(initial=0), index.max(initial=0)))
+    needed = 1 + int(max(columns.target.max(initial=0), index.max(initial=0)))
+    size = n_classes or needed
+    if needed > size:
+        raise RecordError(f"a record names class {needed - 1}, but there are {size} classes. Was its file edited?")
     cells = np.bincount(target * size + index, minlength=size * size)
     return cells.reshape(size, size)
 

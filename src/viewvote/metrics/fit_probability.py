@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Bool, Float32, Float64
-from ..errors import RecordError, UsageError
+from ..errors import UsageError
 from ..probability import LEAST, ProbabilityFit, led_by, source_part
 from ..records.columns import Columns, column_pieces
+from ..records.evidence import damaged
 from .calibration import reliability
 from .selective import risk_coverage
 
@@ -153,13 +154,11 @@ def _blends(columns: Columns, i: int) -> list[float]:
     """
     classes, logits = columns.evidence[i].logits()
     n = len(logits)
-    if n > columns.top_probability.shape[1]:
-        raise RecordError(f"the evidence of record {columns.keys[i]!r} is damaged: it has {n} views' logits.")
     top = columns.top_probability[i, :n].astype(np.float64)
     views = top[:, None] * np.exp((logits - logits.max(axis=1, keepdims=True)).astype(np.float64))
     kept = views[columns.kept[i, :n]]
-    answer = int(np.searchsorted(classes, columns.index[i]))
-    if answer == len(classes):
-        raise RecordError(f"the evidence of record {columns.keys[i]!r} is damaged: its answer is no candidate.")
+    if not len(kept):
+        raise damaged(columns.keys[i], "kept views, as it has votes")
+    (answer,) = columns.evidence[i].positions(columns.index[i : i + 1], among=classes).tolist()
     parts = [source_part(source, len(kept)) for source in BLENDS]
     return [float(led_by(part * views[0] + (1 - part) * kept.mean(axis=0), answer)[answer]) for part in parts]

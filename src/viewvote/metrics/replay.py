@@ -44,7 +44,7 @@ def _support(columns: Columns, i: int, rounds: tuple[int, ...], *, keep: float, 
     labels, say = columns.labels[i], None
     if weight is not None:
         classes, logits = columns.evidence[i].logits()
-        labels = np.searchsorted(classes, labels)
+        labels = columns.evidence[i].positions(labels, among=classes)
         say = weight * source_probabilities(logits[0], float(columns.source_probability[i]))
     sure, entropy = float(columns.source_probability[i]), columns.entropy[i]
     return [standing(labels[:n], rank_by_confidence(entropy[:n]), keep=keep, say=say, sure=sure) for n in rounds]

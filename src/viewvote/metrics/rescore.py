@@ -187,7 +187,7 @@ def _by_rule(columns: Columns, count: _Count, i: int, rule: str) -> int:
     classes, logits = columns.evidence[i].logits()
     if not len(classes):
         raise UsageError(f"tie rule {rule!r} needs logits: the run was recorded without evidence.")
-    ranked = np.searchsorted(classes, count.labels[i])
+    ranked = columns.evidence[i].positions(count.labels[i], among=classes)
     labels = np.empty_like(ranked)
     labels[count.order[i]] = ranked
     tied = np.unique(ranked[: count.k][count.leads[i]])

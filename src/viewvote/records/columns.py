@@ -1,8 +1,7 @@
 """The records of a run as numpy columns, read in pieces: a few microseconds and about a kilobyte per record."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from itertools import islice
 from pathlib import Path
@@ -16,45 +15,14 @@ from ..errors import RecordError
 from ..prediction import ViewColumns
 from ..reading import open_regular, parse_json, reason
 from ..vote import TIE_RULES
-from .packing import unpack_floats
+from .check import check_columns
+from .evidence import TieEvidence, evidence_of
 from .record import TOP
 
 PIECE = 2048
 """Records read at a time."""
 
 TIMINGS = ("read", "render", "encode", "decide", "total")
-
-
-@dataclass(frozen=True)
-class TieEvidence:
-    """What ties of one record are broken by, still packed: only few records need it."""
-
-    candidates: Sequence[int]
-    packed_logits: str
-    packed_groups: tuple[str, str]
-
-    def logits(self) -> tuple[Int64, Float32]:
-        """The candidate classes, ascending, and their logits (views, candidates)."""
-        with _damage_named():
-            classes = np.asarray(self.candidates, dtype=np.int64)
-            logits = unpack_floats(self.packed_logits).reshape(-1, max(1, len(classes)))
-            if len(classes) and not len(logits):
-                raise ValueError("candidates without logits")
-            return classes, logits
-
-    def groups(self, rule: str) -> Float32:
-        """Per view, the score of its group under "group-marginal" or "group-logits"."""
-        with _damage_named():
-            return unpack_floats(self.packed_groups[rule == "group-logits"])
-
-
-@contextmanager
-def _damage_named() -> Iterator[None]:
-    """Make what unpacking damaged arrays raises a RecordError."""
-    try:
-        yield
-    except (ValueError, TypeError, OverflowError) as error:
-        raise RecordError(f"the evidence of a record is damaged ({type(error).__name__}: {error}).") from error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,13 +125,14 @@ _NO_VIEWS: dict[str, list[Any]] = {"labels": [], "entropy": [], "top_probability
 def _columns(rows: list[dict[str, Any]], path: Path, *, evidence: bool) -> Columns:
     try:
         views = [row["views"] or _NO_VIEWS for row in rows]
-        width = max((len(v["labels"]) for v in views), default=0)
+        counts = np.array([len(v["labels"]) for v in views], dtype=np.int64)
+        width = int(counts.max(initial=0))
         kept = np.zeros((len(rows), width), dtype=np.bool_)
         for i, view in enumerate(views):
             kept[i, view["kept"]] = True
-        return Columns(
+        columns = Columns(
             keys=tuple(str(row["key"]) for row in rows),
-            target=np.array([row["target"] for row in rows], dtype=np.int64),
+            target=_scalars([row["target"] for row in rows], np.int64),
             index=_scalars([row["index"] for row in rows], np.int64),
             confidence=_scalars([row["confidence"] for row in rows], np.float32),
             probability=_scalars([row["probability"] for row in rows], np.float32),
@@ -171,7 +140,7 @@ def _columns(rows: list[dict[str, Any]], path: Path, *, evidence: bool) -> Colum
             top5=_padded([row["top5"] for row in rows], np.int64, TOP),
             source_top=_padded([row["source_top"] for row in rows], np.int64, TOP),
             source_probability=_scalars([row["source_probability"] for row in rows], np.float32),
-            views_used=np.array([row["views_used"] for row in rows], dtype=np.int64),
+            views_used=_scalars([row["views_used"] for row in rows], np.int64),
             labels=_padded([v["labels"] for v in views], np.int64, width),
             entropy=_padded([v["entropy"] for v in views], np.float32, width),
             top_probability=_padded([v["top_probability"] for v in views], np.float32, width),
@@ -181,14 +150,14 @@ def _columns(rows: list[dict[str, Any]], path: Path, *, evidence: bool) -> Colum
             seconds=_padded(
                 [[row["timings"].get(t, np.nan) for t in TIMINGS] for row in rows], np.float64, len(TIMINGS)
             ),
-            evidence=tuple(_evidence(row) for row in rows) if evidence else (),
+            evidence=tuple(evidence_of(row) for row in rows) if evidence else (),
         )
+        check_columns(columns, counts)
+        return columns
+    except RecordError as error:
+        raise RecordError(f"{path}: {error}") from error
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise RecordError(f"{path} is not a file of records ({type(error).__name__}: {error}).") from error
-
-
-def _evidence(row: dict[str, Any]) -> TieEvidence:
-    return TieEvidence(row["candidates"], row["logits"], (row["group_marginal"], row["group_logits"]))
 
 
 def _pad(dtype: Any) -> Any:
@@ -196,7 +165,9 @@ def _pad(dtype: Any) -> Any:
 
 
 def _scalars(values: list[Any], dtype: Any) -> NDArray[Any]:
-    return np.array([_pad(dtype) if value is None else value for value in values], dtype=dtype)
+    out = np.empty(len(values), dtype=dtype)
+    out[:] = [_pad(dtype) if value is None else value for value in values]
+    return out
 
 
 def _padded(lists: list[list[Any]], dtype: Any, width: int) -> NDArray[Any]:
