@@ -131,7 +131,7 @@ def same_decisions(path: Path, *, images: int = 500, views: int = 64, classes: i
         logits = (rng.normal(size=classes) + 2.0 * rng.normal(size=(views, classes))).astype(np.float32)
         ours = vote(logits, keep=0.3)
         theirs = int(zero(torch.softmax(torch.from_numpy(logits), dim=-1)).argmax())
-        same += theirs == ours.label
+        same += theirs == ours.winner
         ties += ours.tie_break is not None
     return same, ties
 
