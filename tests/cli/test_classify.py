@@ -264,8 +264,8 @@ def test_models_are_listed_with_what_stands_in_the_way(tmp_path):
 
 def without_torch(folder):
     """An environment in which torch cannot be imported, as after a core install."""
-    (folder / "blocked" / "torch").mkdir(parents=True)
-    (folder / "blocked" / "torch" / "__init__.py").write_text("raise ImportError('not installed')")
+    (folder / "blocked").mkdir()
+    (folder / "blocked" / "sitecustomize.py").write_text("import sys; sys.modules['torch'] = None")
     return {"PYTHONPATH": str(folder / "blocked")}
 
 

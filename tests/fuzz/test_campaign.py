@@ -5,7 +5,10 @@ import os
 import random
 import signal
 import struct
+import subprocess
+import sys
 import zlib
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +18,10 @@ from fuzz.killable import Verdict, Worker
 from fuzz.ledger import END, START, Tally, add_to_ledger, read_ledger, tables, written_into
 from fuzz.minimise import minimised
 from fuzz.mutators import mutated_bytes, mutated_json, mutated_json_bytes, mutated_lines
-from fuzz.peak import Peak
 from fuzz.pictures import mutated_picture
 from fuzz.target import load, names
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_every_target_has_a_first_seed_that_is_accepted():
@@ -68,15 +72,24 @@ def test_changes_start_mostly_from_what_is_accepted_and_from_what_is_quick():
     assert all(chosen.count(data) > 50 for data in pool.inputs)
 
 
-def test_memory_of_one_input_is_seen():
-    held = bytearray(1)
-    peak = Peak()
-    peak.start()
-    held = bytearray(60_000_000)
-    del held
-    assert 50 < peak.grown() < 100
-    peak.start()
-    assert peak.grown() < 10
+MEMORY = """
+from fuzz.peak import Peak
+
+peak = Peak()
+peak.start()
+held = bytearray(60_000_000)
+del held
+first = peak.grown()
+peak.start()
+print(first, peak.grown())
+"""
+
+
+def test_memory_of_one_input_is_seen():  # in a process of its own: the system may take back pages of a large one
+    done = subprocess.run([sys.executable, "-c", MEMORY], cwd=ROOT, capture_output=True, text=True, check=True)
+    first, second = map(float, done.stdout.split())
+    assert 50 < first < 100
+    assert second < 10
 
 
 def test_figures_of_several_campaigns_add_up(tmp_path):

@@ -44,7 +44,7 @@ def edited(tmp_path):
         ({"entropy": lambda values: values[:-1]}, "one finite entropy for each view"),
         ({"entropy": lambda values: [1e60, *values[1:]]}, "one finite entropy for each view"),
         ({"top_probability": lambda values: [1.5, *values[1:]]}, r"one top_probability in \[0, 1\]"),
-        ({"views_used": 5}, "views_used to be its views"),
+        ({"views_used": 7}, "views_used to be no more than its views"),
         ({"confidence": None}, r"a confidence in \[0, 1\]"),
         ({"probability": -0.1}, r"a probability in \[0, 1\]"),
         ({"source_probability": 2.0}, r"a source_probability in \[0, 1\]"),

@@ -80,7 +80,7 @@ def test_a_photo_that_one_view_settles_overtakes_one_that_needs_many(monkeypatch
     engine.close()
     assert [prediction.label for prediction in found] == ["green", "blue"]
     assert encoder.colours.count("blue") == 40
-    assert encoder.colours.index("green") < 10
+    assert encoder.colours.index("green") < 30  # at once, but for what the other threads have in hand
 
 
 def test_only_models_that_allow_it_are_encoded_a_view_at_a_time_on_every_core(monkeypatch):

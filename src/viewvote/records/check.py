@@ -35,8 +35,8 @@ def _expectations(columns: "Columns", views: Int64) -> Iterator[tuple[Bool, str]
     yield (_share(columns.top_probability) == inside).all(axis=1), "one top_probability in [0, 1] for each view"
     yield np.asarray((columns.kept <= inside).all(axis=1)), "kept views to be among its views"
     yield ((columns.teacher_labels == -1) | inside).all(axis=1), "no more teacher_labels than views"
-    fitting: Bool = (columns.views_used == views) | ((views == 0) & (columns.views_used >= 0))
-    yield fitting, "views_used to be its views"
+    fitting: Bool = (columns.views_used >= 0) & ((columns.views_used <= views) | (views == 0))
+    yield fitting, "views_used to be no more than its views"
     yield _share(columns.confidence) | ~usable, "a confidence in [0, 1] of an answer"
     yield _share(columns.probability) | ~usable, "a probability in [0, 1] of an answer"
     unknown = np.isnan(columns.source_probability)
