@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile  # what is used compiles itself
 LOCK := requirements/lock.txt
-EXTRAS := torch,openvino,ray,serve,plots,datasets,heic,raw,bulk
+S3 := requirements/s3.txt
+EXTRAS := torch,openvino,ray,ray-serve,serve,plots,datasets,heic,raw,bulk
 
 .PHONY: demo test check bench fuzz docs docs-serve clean lock format
 
@@ -51,7 +52,7 @@ format: $(VENV)/all.stamp
 
 # What CI installs, exactly: made from a fresh environment of the newest releases that pyproject.toml admits.
 lock: $(VENV)/all.stamp
-	$(BIN)/python -m pip freeze --exclude-editable --all | grep -vE '^(viewvote|setuptools|wheel)[ =@]' > $(LOCK)
+	$(BIN)/python -m pip freeze --exclude-editable --all | grep -vE '^(viewvote|setuptools|wheel)[ =@]' | grep -vixFf $(S3) > $(LOCK)
 
 $(VENV)/python.stamp:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "viewvote needs Python 3.11 or newer; $(PYTHON) is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 ...")'
@@ -65,11 +66,11 @@ $(VENV)/core.stamp: pyproject.toml $(LOCK) | $(VENV)/python.stamp
 	@$(PIP) --constraint $(LOCK) --editable .
 	@touch $@
 
-$(VENV)/all.stamp: pyproject.toml $(LOCK) requirements/s3.txt | $(VENV)/core.stamp
+$(VENV)/all.stamp: pyproject.toml $(LOCK) $(S3) | $(VENV)/core.stamp
 	@echo "Installing everything (torch and its friends are several gigabytes) ..."
 	@$(PIP) --constraint $(LOCK) --editable ".[$(EXTRAS)]" --group dev --group docs
 	@$(BIN)/viewvote models get clip-b16  # OpenAI's image tower, for its tests
-	@$(PIP) --no-deps --requirement requirements/s3.txt
+	@$(PIP) --no-deps --requirement $(S3)
 	@touch $@
 
 $(VENV)/docs.stamp: pyproject.toml $(LOCK) | $(VENV)/core.stamp

@@ -35,11 +35,8 @@ COMMANDS = {
     "templates": [],
     "text-head": ["export", "toy", "--labels-file", "LABELS", "--out", "head.npy"],
 }
-LONG = {
-    "export": "takes a minute; torch and open_clip are tried below",
-    "serve": "tested below",
-    "statistics": "needs a MaPLe checkpoint; it loads what export loads",
-}
+BELOW = ("export", "serve", "statistics")
+"""Commands with tests of their own: two need torch, one has to be asked something."""
 SERVE = """
 import subprocess, sys, time, urllib.request
 command = [sys.executable, "-m", "viewvote", "serve", "--model", "toy", "--labels", "red,blue", "--port", "8765"]
@@ -77,7 +74,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 def test_every_command_is_tried() -> None:
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    assert sorted(commands) == sorted([*COMMANDS, *LONG])
+    assert sorted(commands) == sorted([*COMMANDS, *BELOW])
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -123,6 +120,24 @@ def test_the_libraries_of_extras_are_as_discreet(needs: str, words: list[str], t
     left = run_sealed("-m", "viewvote", *words, folder=tmp_path)
     assert left.code == 0, left.output
     check(left)
+
+
+def test_what_reads_a_checkpoint_is_as_discreet(places: dict[str, str], tmp_path: Path) -> None:
+    pytest.importorskip("open_clip", reason="needs open_clip_torch")
+    from tests.encoders.checkpoints.dassl_files import maple_state, save_dassl
+    from tests.encoders.torch.naive_clip import TEXT, VISION, save_tiny
+
+    tiny = f"open_clip:local-dir:{save_tiny(tmp_path / 'tiny')}"
+    export = ["export", tiny, "--out", "pack", "--int8"]
+    state = maple_state(2, text_width=TEXT, vision_width=VISION)
+    checkpoint = save_dassl(tmp_path / "model.pth.tar-2", state, epoch=2)
+    maple = f"maple:{checkpoint}@{tiny}"
+    statistics = ["statistics", places["PHOTOS"], "--model", maple, "--limit", "4", "--output", "means.safetensors"]
+    for words, made in ((export, "pack/vision.int8.onnx"), (statistics, "means.safetensors")):
+        left = run_sealed("-m", "viewvote", *words, folder=tmp_path)
+        assert left.code == 0, left.output
+        assert (tmp_path / "work" / made).is_file()
+        check(left)
 
 
 def test_the_guard_sees_what_is_sent_and_written(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ LOCK = dict(line.split("==") for line in (ROOT / "requirements" / "lock.txt").re
 WANTED = [
     *PROJECT["dependencies"],
     *SETTINGS["dependency-groups"]["dev"],
-    *(line for extra in EXTRAS for line in PROJECT["optional-dependencies"][extra]),
+    *(line for extra in EXTRAS for line in PROJECT["optional-dependencies"][extra] if not line.startswith("viewvote[")),
 ]
 
 
