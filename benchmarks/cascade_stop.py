@@ -23,6 +23,7 @@ from viewvote.methods.zero import Zero
 from viewvote.rates import rate_of
 from viewvote.stopping import Adaptive, Confident
 from viewvote.stopping.options import vote_of
+from viewvote.vote import RankedViews
 
 METHODS = (Anchored(), Zero())
 LEVELS = ("noise", "strict")
@@ -47,9 +48,10 @@ def main() -> None:
                 whole, most = answer(method, views, known, taught)
                 for level in LEVELS:
                     rule = Adaptive(disagreement=level).rule(method.keep, vote=vote_of(method), model=student.model_id)
-                    used = views_needed(rule, method, views, known, taught)
-                    said, asked = answer(method, first(views, used), known, taught)
-                    row = (used, asked, most, said, whole, photos.labels[place])
+                    used, early = views_needed(rule, method, views, known, taught)
+                    said, late = answer(method, first(views, used), known, taught)
+                    asked = len(early | late)
+                    row = (used, asked, len(most), said, whole, photos.labels[place])
                     found.setdefault((method.name, level), []).append(row)
     print(
         "| vote | level | n | views | asked of the teacher | of all 64 | other answers (95%) | accuracy | of all 64 |"
@@ -82,21 +84,32 @@ def in_cascade(views: ViewLogits, known: Float32, taught: Labels, asked: set[int
     return replace(views, teacher=teacher, teacher_scale=scale, teacher_bias=bias, likeness=taught.likeness)
 
 
-def answer(method: Anchored | Zero, views: ViewLogits, known: Float32, taught: Labels) -> tuple[int, int]:
-    """The cascade's class, and how many views the teacher was asked about."""
+def answer(method: Anchored | Zero, views: ViewLogits, known: Float32, taught: Labels) -> tuple[int, set[int]]:
+    """The cascade's class, and the views that the teacher was asked about."""
     asked: set[int] = set()
-    return method.decide(in_cascade(views, known, taught, asked)).index, len(asked)
+    return method.decide(in_cascade(views, known, taught, asked)).index, asked
 
 
-def views_needed(rule: Confident, method: Anchored | Zero, views: ViewLogits, known: Float32, taught: Labels) -> int:
-    """After how many views the rule ends it, as an image task asks it."""
-    sure = float(views.top_probability[0])
+def views_needed(
+    rule: Confident, method: Anchored | Zero, views: ViewLogits, known: Float32, taught: Labels
+) -> tuple[int, set[int]]:
+    """After how many views the rule ends it, as an image task asks it, and the views that the teacher was asked about.
+
+    Where the student's labels settle it, the teacher's of the kept views must do so too.
+    """
+    sure, asked = float(views.top_probability[0]), set[int]()
+    surely = float(RankedViews(known[:1]).top_probability[0])
     for n in rule.rounds[:-1]:
         few = first(views, n)
-        say = method.say(in_cascade(few, known, taught, set())) if method.has_say else None
-        if rule.settled(few.labels, few.order, say=say, sure=sure):
-            return n
-    return rule.rounds[-1]
+        say = method.say(in_cascade(few, known, taught, asked)) if method.has_say else None
+        if not rule.settled(few.labels, few.order, say=say, sure=sure):
+            continue
+        kept, labels = few.most_confident(rule.keep), few.labels.copy()
+        asked.update(kept.tolist())
+        labels[kept] = known[kept].argmax(axis=-1)
+        if rule.settled(labels, few.order, say=say, sure=surely):
+            return n, asked
+    return rule.rounds[-1], asked
 
 
 if __name__ == "__main__":

@@ -149,11 +149,13 @@ def test_exact_with_adaptive_views_has_the_default_budget():
     assert Classifier("toy", method="zero", labels=LABELS, n_views="adaptive", stop="exact")(RED).views_used == 56
 
 
-def test_in_a_cascade_the_students_votes_stop_and_the_teacher_sees_what_is_kept_then(adaptive):
+def test_in_a_cascade_the_teacher_sees_what_is_kept_where_the_students_votes_settle_it(adaptive):
     teacher = Contrary()
     prediction = Classifier("toy", method="zero", labels=LABELS, n_views=adaptive, keep=0.5, teacher=teacher)(RED)
-    assert (prediction.label, prediction.views_used, prediction.stop) == ("green", 8, "confident")
-    assert teacher.seen == [(4, 8, 8, 3)]
+    # Of 8 views 4 are kept: (1 + 1 + 1/2) / 3 = 0.83 are for green where the student saw red, and 0.85 is asked for.
+    assert (prediction.label, prediction.views_used, prediction.stop) == ("green", 16, "confident")
+    assert teacher.seen[0] == (4, 8, 8, 3)
+    assert sum(shape[0] for shape in teacher.seen) <= 4 + 8
 
 
 class Moody(ToyEncoder):
@@ -169,6 +171,44 @@ class Moody(ToyEncoder):
         sums = [zlib.crc32(view.tobytes()) for view in views]
         self.seen.extend(sums)
         return np.eye(3, dtype=np.float32)[[int(s % 100 < self.share) for s in sums]]
+
+
+def test_a_teacher_whose_votes_do_not_settle_it_is_shown_more_views(adaptive):
+    settings = {"labels": LABELS, "n_views": adaptive, "keep": 0.5}
+    reds = np.random.default_rng(0).integers(200, 250, (90, 120, 1)) * np.array([1, 0, 0])
+    photo = Image.fromarray(reds.astype(np.uint8))  # every crop is red, and none is like another
+    student = Classifier("toy", method="zero", **settings)(photo)
+    assert (student.views_used, student.stop) == (8, "confident")
+    for share, (used, stop) in {0: (8, "confident"), 50: (32, "all views")}.items():
+        teacher = Moody(share)
+        found = Classifier("toy", method="zero", teacher=teacher, **settings)(photo)
+        assert (found.views_used, found.stop) == (used, stop)
+        assert len(set(teacher.seen)) == len(teacher.seen)  # none is asked about twice
+
+
+@pytest.mark.parametrize(("sure", "used"), [(0.7, 32), (0.9, 1)])
+def test_after_one_view_the_teacher_must_be_as_sure_as_the_rule_asks(sure, used, tmp_path):
+    path = tmp_path / "stop.json"
+    rows = [Calibration(32, 0.5, 0.01, (1, 32), (0.8,)).to_dict()]
+    path.write_text(json.dumps({"calibrations": rows}))
+    teacher = Sure(sure)
+    clf = Classifier(
+        "toy", method="zero", labels=LABELS, n_views=Adaptive(budget=32, calibration=path), keep=0.5, teacher=teacher
+    )
+    assert clf(RED).views_used == used
+
+
+class Sure(ToyEncoder):
+    """A teacher that gives the first label this probability, whatever it sees."""
+
+    def __init__(self, sure):
+        super().__init__()
+        self.sure = sure
+
+    def encode_images(self, views):
+        ahead = np.log(2 * self.sure / (1 - self.sure)) / self.logit_scale  # of two equal rivals
+        rival = (-ahead + np.sqrt(3 - 2 * ahead**2)) / 3  # where the three are a unit feature
+        return np.tile(np.array([rival + ahead, rival, rival], dtype=np.float32), (len(views), 1))
 
 
 @pytest.mark.parametrize(("share", "reasons"), [(0, {"exact"}), (20, {"exact", "all views"}), (50, {"all views"})])

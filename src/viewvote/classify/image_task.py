@@ -6,13 +6,13 @@ from time import perf_counter
 
 import numpy as np
 
-from ..arrays import Float32, UInt8
+from ..arrays import Float32, Int64, UInt8
 from ..encoders import Encoder
 from ..encoders.text_head import BLOCK
 from ..errors import ImageError, NonFiniteError, UsageError, ViewvoteError
 from ..methods import Decision, Episode, Teacher, TuningMethod, ViewLogits, VotingMethod
 from ..prediction import Prediction, Trace
-from ..stopping import Exact, StoppingRule
+from ..stopping import Confident, Exact, StoppingRule
 from ..stopping.rules import aligned_rounds
 from ..views.sample import Sample
 from .evidence import gather_evidence
@@ -27,8 +27,8 @@ class ImageTask:
     """A sample whose views are encoded in rounds until a rule or the budget ends it (a Task of the scheduler).
 
     Without a rule there is one round of all views. The rule looks at the student's labels and ranking. In a cascade the
-    teacher is asked once, about the views kept of those seen when the rounds ended; only the exact rule must know its
-    votes before, on the views that are kept whatever comes.
+    teacher is asked where these settle the answer, about the views kept of those seen, and its labels must settle it
+    too; the exact rule must know them before, on the views that are kept whatever comes.
 
     answer           the prediction, or the error of this image; None while views are wanted
     features, seen   of the views encoded so far; `seen` is None before the first round
@@ -122,14 +122,15 @@ class ImageTask:
         if not self._ends:
             return ALL_VIEWS
         labels, say, method = views.labels, None, self.setup.method
-        if isinstance(rule, Exact) and self.teacher is not None:
-            certain = rule.certain(views.order)
-            labels = labels.copy()
-            labels[certain] = self.teacher.logits(certain).argmax(axis=-1)
         if isinstance(method, VotingMethod) and method.has_say:
             say = method.say(views)
-        sure = float(views.top_probability[0])
-        return rule.reason if rule.settled(labels, views.order, say=say, sure=sure) else None
+        if self.teacher is not None and isinstance(rule, Exact):
+            labels = _taught(self.teacher, views, rule.certain(views.order))
+        settled = rule.settled(labels, views.order, say=say, sure=float(views.top_probability[0]))
+        if settled and self.teacher is not None and isinstance(rule, Confident):
+            labels = _taught(self.teacher, views, views.most_confident(rule.keep))
+            settled = rule.settled(labels, views.order, say=say, sure=self.teacher.sure)
+        return rule.reason if settled else None
 
     def _predict(self, views: ViewLogits, start: float) -> Prediction:
         """The prediction for the views seen; the round that ends with it started at `start`."""
@@ -191,6 +192,13 @@ class ImageTask:
         text = model.head.features
         episode = Episode(model.encoder, setup.labels, sample.pixels, self.features, views.logits, text, teacher)
         return setup.decider.adapt(episode)
+
+
+def _taught(teacher: TeacherAnswers, views: ViewLogits, asked: Int64) -> Int64:
+    """The labels of the views, the teacher's of those that it is asked about."""
+    labels = views.labels.copy()
+    labels[asked] = teacher.logits(asked).argmax(axis=-1)
+    return labels
 
 
 def blank_views(count: int, encoder: Encoder) -> UInt8:

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..arrays import Float32, Int64
 from ..views.sample import Sample
+from ..vote import log_softmax
 from .setup import LabelledModel
 
 
@@ -16,6 +17,11 @@ class TeacherAnswers:
     model: LabelledModel
     sample: Sample
     rows: dict[int, Float32] = field(default_factory=dict)  # of each view asked about (classes,)
+
+    @property
+    def sure(self) -> float:
+        """The largest probability of the source view, which is asked about where it is not known."""
+        return float(np.exp(log_softmax(self.logits(np.zeros(1, dtype=np.int64)))).max())
 
     def logits(self, views: Int64) -> Float32:
         """The logits (views, classes) of these views."""
