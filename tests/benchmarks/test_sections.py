@@ -7,13 +7,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import sections
+from benchmarks import packages, pocket_cost, sections
+from benchmarks.cascade_stop import table as cascade_table
+from benchmarks.compare import METHODS_SHOWN, Row
+from benchmarks.compare import table as compare_table
+from benchmarks.compare_tuning import HEADING
 from benchmarks.context import FIXED, GRID, by_mix, by_set, signed, table_of
+from benchmarks.real_clip import RECORDS, read, show
+from benchmarks.real_clip_adaptive import Outcome
+from benchmarks.real_clip_adaptive import table as stopping_table
 from benchmarks.sections import BEGIN, DOCS, END, section
+from benchmarks.selective import table as selective_table
 from benchmarks.stages import ALL, REST, STAGES
 from benchmarks.stages import table as stages_table
 from benchmarks.votes import BLEND, WAYS
 from benchmarks.votes import table as votes_table
+from fuzz.ledger import tables as ledger_tables
+from training.votes.fit_answers import none_table
 from training.votes.fit_stops import TITLES
 from training.votes.fit_stops import table as stops_table
 from viewvote.studies.mixes import MIXES
@@ -151,3 +161,83 @@ def test_each_set_with_and_without_context_is_in_the_form_of_the_page():
 
 def test_nothing_has_no_sign():
     assert [signed(points) for points in (0.04, -0.04, 0.06, -0.06)] == ["0.0", "0.0", "+0.1", "-0.1"]
+
+
+def test_the_recorded_answers_make_the_tables_of_the_page(capsys):
+    show(read(RECORDS), write=False)
+    printed = capsys.readouterr().out
+    for part in ("accuracy", "paired"):
+        assert "\n".join(of_the_page("benchmarks.real_clip", part)) + "\n" in printed
+
+
+def test_stopping_on_real_clip_is_in_the_form_of_the_page():
+    seen = [Outcome(4, True, True, True), Outcome(64, True, False, False)]
+    made = list(stopping_table([("imagenet", seen), ("eurosat", []), ("oxford_pets", seen[:1])]))
+    written = of_the_page("benchmarks.real_clip_adaptive")
+    assert made[:2] == written[:2]
+    assert [line.split(" | ")[:3] for line in made[2:]] == [
+        ["| ImageNet", "2", "34.0"],
+        ["| Oxford Pets", "1", "4.0"],
+        ["| together", "3", "24.0"],
+    ]
+    with pytest.raises(SystemExit, match="no features"):
+        list(stopping_table([("imagenet", [])]))
+
+
+def test_a_cascade_is_in_the_form_of_the_page():
+    rows = [(4, 2, 19, 1, 1, 1), (6, 2, 20, 1, 0, 0)]
+    made = list(cascade_table({("anchored", "noise"): rows, ("zero", "strict"): rows}))
+    assert made[:2] == of_the_page("benchmarks.cascade_stop")[:2]
+    assert made[2] == "| anchored | `noise` | 5.0 | 2.0 (19.5) | 50.0% (9.5-90.5) | 50.0% (100.0%) |"
+    assert made[3].startswith("| ZERO | `strict` | 5.0 |")
+
+
+def test_who_knows_when_to_say_nothing_is_in_the_form_of_the_page():
+    written = of_the_page("benchmarks.selective", "pocket")
+    ways = written[0].strip("| ").split(" | ")[2:]
+    sure = np.array([0.9, 0.8, 0.7, 0.6])
+    said = {way: (sure, np.array([True, True, False, False])) for way in ways}
+    made = list(selective_table([("first", said), ("second", dict.fromkeys(ways, (sure, sure > 0)))]))
+    assert made[:2] == written[:2]
+    # errors among the surest 1 to 4: 0, 0, 1/3 and 1/2, on average 0.208; two of four answers have none
+    assert made[2] == "| first | 4 | " + " | ".join(["20.8 50%"] * len(ways)) + " |"
+    assert made[3] == "| second | 4 | " + " | ".join(["0.0 100%"] * len(ways)) + " |"
+    assert made[4] == "| mean | | " + " | ".join(["10.4 75%"] * len(ways)) + " |"
+
+
+def test_methods_beside_each_other_are_in_the_form_of_the_page():
+    sure = np.full(10, 0.5)
+    rows = [Row("a", title, BETTER if title == "mta" else RIGHT, sure, sure) for title in METHODS_SHOWN]
+    made = compare_table([row.to_dict(rows[0]) for row in rows]).splitlines()
+    assert made[:2] == of_the_page("benchmarks.compare", "pocket")[:2]
+    assert made[2].startswith("| a | 10 | 60.0 (31.3-83.2) | 60.0 ")
+    assert of_the_page("benchmarks.compare_tuning")[0] == HEADING
+
+
+def test_costs_are_in_the_form_of_the_page():
+    measured = [(method, {"seconds": 0.02 * (i + 1), "mb": 308.4}) for i, method in enumerate(pocket_cost.MODES)]
+    made, written = list(pocket_cost.table(measured)), of_the_page("benchmarks.pocket_cost")
+    assert made[:2] == written[:2]
+    assert [line.split(" | ")[:2] for line in made] == [line.split(" | ")[:2] for line in written]
+    assert made[3] == "| ensemble | pocket | 0.040 | 2 | 308 MB |"
+    first = {way: [9.0, 1.44] for way in packages.WAYS}
+    made = list(packages.table(first, {title: [[9.0, 0.1, 900], [9.0, 0.3, 1076], [9.0, 0.2, 1]] for title in first}))
+    written = of_the_page("benchmarks.packages")
+    assert made[:2] == written[:2]
+    assert titles(made) == titles(written)
+    assert made[2] == "| viewvote, 1 view | 1.4 s | 0.20 s | 1,076 |"
+
+
+@pytest.mark.parametrize("model", ["pocket", "clip-b16"])
+def test_what_is_none_of_these_is_in_the_form_of_the_page(model):
+    row = "| train | 3 | 80.0 | 4.7 | 31.1 | 32.0 |"
+    assert list(none_table([row])) == [
+        *of_the_page("training.votes.fit_answers", f"{model}, none of these")[:2],
+        row,
+    ]
+
+
+def test_the_campaigns_are_in_the_form_of_the_page():
+    made, written = ledger_tables({}).splitlines(), of_the_page("fuzz.ledger")
+    assert made[:2] == written[:2]
+    assert made[-2] in written
