@@ -1,6 +1,6 @@
 """Adaptive views in a cascade: how often its answer differs from that of all 64 views, and what it costs.
 
-    python -m benchmarks.cascade_stop --data DIR [--model pocket] [--teacher clip-b16] [--cache runs/votes]
+    python -m benchmarks.cascade_stop --data DIR [--model pocket] [--teacher clip-b16] [--cache runs/votes] [--write]
 
 Thresholds are those that ship, fitted without a teacher. The cache is filled by `python -m training.votes.views`, for
 both models with 64 views; photographs that both have seen count.
@@ -8,11 +8,13 @@ both models with 64 views; photographs that both have seen count.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.sections import add_write, section
 from training.eval_sets import SETS
 from training.votes.views import BUDGET, Labels, arguments, labels_of, open_photos, seen
 from viewvote import load_encoder
@@ -32,7 +34,9 @@ LEVELS = ("noise", "strict")
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--teacher", default="clip-b16")
+    add_write(parser)
     args = parser.parse_args()
+    place = section("benchmarks.cascade_stop", write=args.write)
     student, teacher = load_encoder(args.model), load_encoder(args.teacher)
     found: dict[tuple[str, str], list[tuple[int, int, int, int, int, int]]] = {}
     for name in SETS:
@@ -53,17 +57,22 @@ def main() -> None:
                     asked = len(early | late)
                     row = (used, asked, len(most), said, whole, photos.labels[place])
                     found.setdefault((method.name, level), []).append(row)
-    print(
-        "| vote | level | n | views | asked of the teacher | of all 64 | other answers (95%) | accuracy | of all 64 |"
-    )
-    print("|---|---|---:|---:|---:|---:|---:|---:|---:|")
+    print(f"{len(next(iter(found.values()), []))} photographs that both have seen")
+    place.show(table(found))
+
+
+def table(found: dict[tuple[str, str], list[tuple[int, int, int, int, int, int]]]) -> Iterator[str]:
+    """A line for each vote and level; rows are views, asked of the teacher, asked of all 64, both answers, target."""
+    yield "| vote | level | views | asked of the teacher (of all 64) | other answers (95%) | accuracy (all 64) |"
+    yield "|---|---|---:|---:|---:|---:|"
     for (name, level), rows in found.items():
         used, asked, most, said, whole, target = np.array(rows).T
         rate = rate_of(said != whole, np.ones(len(rows), dtype=bool))
-        print(
-            f"| {name} | {level} | {len(rows)} | {used.mean():.1f} | {asked.mean():.1f} | {most.mean():.1f} "
-            f"| {rate.value:.1%} ({rate.low:.1%}-{rate.high:.1%}) "
-            f"| {np.mean(said == target):.1%} | {np.mean(whole == target):.1%} |"
+        interval = f"{100 * rate.low:.1f}-{100 * rate.high:.1f}"
+        yield (
+            f"| {name.replace('zero', 'ZERO')} | `{level}` | {used.mean():.1f} "
+            f"| {asked.mean():.1f} ({most.mean():.1f}) | {rate.value:.1%} ({interval}) "
+            f"| {np.mean(said == target):.1%} ({np.mean(whole == target):.1%}) |"
         )
 
 

@@ -1,6 +1,7 @@
 """Every training-free method on the same views of real photographs: accuracy with intervals, paired against zero-shot.
 
     python -m benchmarks.compare --data DIR [--model pocket] [--sets ...] [--limit N] [--cache runs/compare]
+                                 [--write]
 
 DIR holds eval/SET/LABEL_NAME/*.jpg and metadata/ as training/README.md describes. Features of all views are computed
 once per image and kept in --cache, so an interrupted run goes on where it stopped and another method costs nothing.
@@ -16,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.sections import add_write, section
 from training.eval_sets import SETS, Benchmark, data_folder, load_benchmark
 from viewvote import load_encoder
 from viewvote.classify.calibration import probability_fit
@@ -167,7 +169,9 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
     parser.add_argument("--limit", type=int, default=0, help="a fixed random sample of this many images a set; 0: all")
     parser.add_argument("--cache", type=Path, default=Path("runs/compare"))
+    add_write(parser)
     args = parser.parse_args()
+    place = section("benchmarks.compare", args.model, write=args.write)
     encoder = load_encoder(args.model)
     cache = args.cache / getattr(
         encoder, "vision_fingerprint", encoder.fingerprint
@@ -179,7 +183,7 @@ def main() -> None:
         rows = measure(encoder, bench, chosen, cache)
         results += [row.to_dict(rows[0]) for row in rows]
         (args.cache / "results.json").write_text(json.dumps(results, indent=1))
-    print(table(results))
+    place.show(table(results).splitlines())
     print("* differs from zero-shot on the same images (McNemar's mid-p < 0.05, not corrected for many tests)")
 
 

@@ -1,6 +1,6 @@
 """TPT and RLCF with the pocket model on the views that `benchmarks.compare` has cached, paired against zero-shot.
 
-    python -m benchmarks.compare_tuning --data DIR [--sets ...] [--limit 40] [--cache runs/compare]
+    python -m benchmarks.compare_tuning --data DIR [--sets ...] [--limit 40] [--cache runs/compare] [--write]
 
 The image features are the cached ones (the torch and ONNX forms agree to 1e-6), so only the text side runs in torch.
 RLCF needs a teacher; the pocket model has no stronger sibling here, so it teaches itself.
@@ -9,14 +9,17 @@ RLCF needs a teacher; the pocket model has no stronger sibling here, so it teach
 import argparse
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.compare import view_features
+from benchmarks.sections import add_write, section
 from training.eval_sets import SETS, data_folder, load_benchmark
 from viewvote import load_encoder
+from viewvote.encoders import Encoder
 from viewvote.encoders.text_head import build_text_head
 from viewvote.methods.base import ViewLogits
 from viewvote.methods.baselines import ZeroShot
@@ -26,6 +29,8 @@ from viewvote.methods.tuning.tpt import Tpt
 from viewvote.methods.zero import Zero
 from viewvote.metrics.paired import mcnemar
 from viewvote.rates import wilson_interval
+
+HEADING = "| set | n | zero-shot | zero | tpt | rlcf, 3 steps | seconds per image: tpt, rlcf |"
 
 
 class SelfTaught:
@@ -44,9 +49,17 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
     parser.add_argument("--limit", type=int, default=40)
     parser.add_argument("--cache", type=Path, default=Path("runs/compare"))
+    add_write(parser)
     args = parser.parse_args()
+    place = section("benchmarks.compare_tuning", write=args.write)
     pack, student = load_encoder("pocket"), load_encoder("pocket-torch")
-    print("| set | n | zero-shot | zero | tpt | rlcf, 3 steps | seconds per image: tpt, rlcf |\n" + "|---" * 7 + "|")
+    place.show(measure(args, pack, student))
+
+
+def measure(args: argparse.Namespace, pack: Encoder, student: Encoder) -> Iterator[str]:
+    """The lines of the table, set by set."""
+    yield HEADING
+    yield "|---" * 7 + "|"
     results = []
     for name in args.sets:
         bench = load_benchmark(args.data, name)
@@ -75,7 +88,7 @@ def main() -> None:
             cells.append(f"{100 * np.mean(hits):.1f}{'*' if p < 0.05 else ''} ({100 * low:.1f}-{100 * high:.1f})")
             results.append({"set": name, "method": method, "n": len(hits), "top1": 100 * float(np.mean(hits)), "p": p})
         spent = ", ".join(f"{seconds[m] / len(labels):.2f}" for m in seconds)
-        print(f"| {name} | {len(labels)} | {' | '.join(cells)} | {spent} |", flush=True)
+        yield f"| {name} | {len(labels)} | {' | '.join(cells)} | {spent} |"
         (args.cache / "tuning.json").write_text(json.dumps(results, indent=1))
 
 

@@ -1,15 +1,15 @@
 """Unlabelled photos as context, on cached features: gains by mix, estimator and method, constants with sets left out.
 
-    python -m benchmarks.context --data DIR --cache FOLDER --model pocket --views 64 --out runs/context
+    python -m benchmarks.context --data DIR --cache FOLDER --model pocket --views 64 --out runs/context [--write]
 
 FOLDER holds SET.npy with features (images, views, dim) of the set's images in their order, view 0 the source view; rows
 of zeros are left out. Folders of six mixes are drawn from each set. What was measured of a set is kept in --out, so an
-interrupted run goes on, and --report prints the tables of any number of models without measuring anything.
+interrupted run goes on; without --cache the tables of what is there, of any number of models, are printed.
 """
 
 import argparse
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.sections import add_write, section
 from training.eval_sets import SETS, Benchmark, data_folder, load_benchmark
 from viewvote import load_encoder
 from viewvote.context.mix import variety
@@ -62,17 +63,36 @@ def put_back(logits: Float64, shares: Float64) -> Float64:
     return transport_pull(logits, shares) + np.log(shares / shares.sum())
 
 
+OTHERS = "0.5 of the others' mean"
 FIXED: dict[str, Callable[[Float64, Float64], Float64]] = {
-    "dn, its authors' 0.25 of the mean": lambda logits, _: PUBLISHED["dn"](logits),
-    f"{MEAN_SHARE} of the mean": lambda logits, _: MEAN_SHARE * mean_pull(logits),
-    "0.5 of the others' mean": lambda logits, _: 0.5 * others_pull(logits),
-    "frolic, its authors' 11 rounds": lambda logits, _: PUBLISHED["frolic"](logits),
-    "leaks, one round": lambda logits, _: leak_pull(logits),
-    "half of the levels, no rule": lambda logits, _: SHARE * level_pull(logits),
+    "DN: 0.25 of the mean": lambda logits, _: PUBLISHED["dn"](logits),
+    "half of the mean": lambda logits, _: MEAN_SHARE * mean_pull(logits),
+    OTHERS: lambda logits, _: 0.5 * others_pull(logits),
+    "Frolic's debiasing: 11 rounds": lambda logits, _: PUBLISHED["frolic"](logits),
+    "one such round, absent labels kept": lambda logits, _: leak_pull(logits),
+    "levels, no rule": lambda logits, _: SHARE * level_pull(logits),
     "transport to the true mix": transport_pull,
-    "half of the bias alone, the mix known": lambda logits, shares: 0.5 * put_back(logits, shares),
+    "half of the bias, the mix known": lambda logits, shares: 0.5 * put_back(logits, shares),
 }
 """What is taken off, from the logits (images, classes) and the true shares, which only the last two look at."""
+
+TOLD_THE_MIX = ("transport to the true mix", "half of the bias, the mix known")
+RULE, LEFT_OUT = "**the rule**", "the rule, set left out"
+KEYS = {"no context": "none", RULE: "shipped"}
+ROWS = {  # of the table by mix: the contexts that each method is shown with
+    "zero-shot": (*(name for name in FIXED if name not in (OTHERS, *TOLD_THE_MIX)), RULE, LEFT_OUT, *TOLD_THE_MIX),
+    "zero": ("no context", RULE, LEFT_OUT),
+    "anchored": (
+        "no context",
+        "DN: 0.25 of the mean",
+        "half of the mean",
+        "Frolic's debiasing: 11 rounds",
+        "levels, no rule",
+        RULE,
+        LEFT_OUT,
+        TOLD_THE_MIX[0],
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -131,6 +151,7 @@ def measure(one: Scored, *, each: int) -> list[dict[str, object]]:
         source = one.logits[chosen, 0].astype(np.float64)
         ruled = estimate(one.logits[chosen, 0])
         row: dict[str, object] = {"set": one.name, "mix": mix, "n": len(chosen), "share": ruled.share}
+        row["views"] = one.logits.shape[1]
         asked = {"none": np.zeros(n_classes), "shipped": ruled.offsets.astype(np.float64)}
         shares = shares_of(one.labels[chosen], n_classes)
         asked |= {name: offsets_of(source, shares) for name, offsets_of in FIXED.items()}
@@ -247,23 +268,58 @@ def left_out(measured: dict[str, list[dict[str, object]]]) -> tuple[dict[str, Ta
     return out, [GRID[i] for i in chosen.values()]
 
 
-def line(title: str, table: Table) -> str:
-    """One row of the table by mix: mean and worst set of each method."""
-    cells = []
-    for mix in MIXES:
-        values = table.gains[mix]
-        cells.append("; ".join(f"{v.mean():+.1f}/{v.min():+.1f}" for v in values.T))
-    return f"| {title} | " + " | ".join(cells) + " |"
+def by_mix(model: str, rows: list[dict[str, object]], ruled: Table) -> Iterator[str]:
+    """The table by mix: mean and worst set of each method with each context; `ruled` has each set left out."""
+    alone = all(row.get("views") == 1 for row in rows)  # then all methods are zero-shot
+    yield f"| {shown_as(model)}{', zero-shot' * alone} | " + " | ".join(MIXES) + " |"
+    yield "|---" * (1 + len(MIXES)) + "|"
+    for place, method in enumerate(ROWS if not alone else ["zero-shot"]):
+        for name in ROWS[method]:
+            gains = (ruled if name == LEFT_OUT else table_of(rows, KEYS.get(name, name))).gains
+            there = VARIED if name == "no context" else MIXES  # against itself there is nothing to gain
+            title = name if alone else f"{method}, {name}"
+            cells = [_summary(gains[mix][:, place]) if mix in there else "" for mix in MIXES]
+            yield f"| {f'*{title}*' if name in TOLD_THE_MIX else title} | " + " | ".join(cells) + " |"
 
 
-def report(measured: dict[str, list[dict[str, object]]]) -> str:
-    """The tables of all models: by mix and context, and by set, with paired tests on the balanced folders."""
-    lines = [f"Mean/worst set of {', '.join(METHODS_SHOWN)}.", "", "| | " + " | ".join(MIXES) + " |", "|---" * 7 + "|"]
-    tables, policies = left_out(measured)
+def shown_as(model: str) -> str:
+    """What the pages call a model."""
+    return "embedded" if model == "pocket" else f"`{model}`"
+
+
+def _summary(points: Float64) -> str:
+    return " / ".join(signed(value) for value in (points.mean(), points.min()))
+
+
+def signed(points: float) -> str:
+    """Points with their sign; none where they round to nothing."""
+    told = f"{points:+.1f}"
+    return told if float(told) else "0.0"
+
+
+def by_set(measured: dict[str, list[dict[str, object]]]) -> Iterator[str]:
+    """Each set as a whole: zero-shot and the anchored vote without and with context, and McNemar's mid-p of the two."""
+    yield "| model | set | n | zero-shot | with context | p | anchored | with context | p |"
+    yield "|---" * 9 + "|"
     for model, rows in measured.items():
-        lines += [line(f"{model}: {name}", table_of(rows, name)) for name in ("none", *FIXED, "shipped")]
-        lines.append(line(f"{model}: set left out", tables[model]))
-    lines += ["", f"Constants of each set left out: {policies}", "", "| model | set | n | mix | share | gains | p |"]
+        for row in rows:
+            if row["mix"] == "balanced":
+                cells = [cell for place in (0, 2) for cell in _paired(row, place)]
+                cells[3:] = [""] * 3 if row.get("views") == 1 else cells[3:]
+                yield " | ".join([f"| {shown_as(model)}", f"{row['set']}", f"{row['n']}", *cells]) + " |"
+
+
+def _paired(row: Mapping[str, Any], place: int) -> tuple[str, str, str]:
+    """The accuracy of a method without and with context, and McNemar's mid-p of the two on the same photos."""
+    before, after = (np.array(row[f"{name} each"][place], dtype=bool) for name in ("none", "shipped"))
+    p = mcnemar(after, before).mid_p
+    return f"{before.mean():.1%}"[:-1], f"{after.mean():.1%}"[:-1], "<0.001" if p < 0.0005 else f"{p:.3f}"
+
+
+def folders(measured: dict[str, list[dict[str, object]]]) -> Iterator[str]:
+    """What ships, set by set and mix by mix: folders and photos, the share taken off and the gains."""
+    yield f"| model | set | n | mix | share | {', '.join(METHODS_SHOWN)} |"
+    yield "|---" * 6 + "|"
     for model, rows in measured.items():
         table = table_of(rows, "shipped")
         for i, name in enumerate(table.sets):
@@ -272,18 +328,7 @@ def report(measured: dict[str, list[dict[str, object]]]) -> str:
                 gains = "; ".join(f"{value:+.1f}" for value in table.gains[mix][i])
                 share = np.mean([float(str(one["share"])) for one in here])
                 n = f"{len(here)} x {np.mean([int(str(row['n'])) for row in here]):.0f}"
-                tests = _paired(here[0]) if mix == "balanced" else ""
-                lines.append(f"| {model} | {name} | {n} | {mix} | {share:.2f} | {gains} | {tests} |")
-    return "\n".join(lines)
-
-
-def _paired(row: Mapping[str, Any]) -> str:
-    """Each method without and with context, and McNemar's mid-p of the two on the same photos."""
-    cells = []
-    for before, after in zip(row["none each"], row["shipped each"], strict=True):
-        p = mcnemar(np.array(after, dtype=bool), np.array(before, dtype=bool)).mid_p
-        cells.append(f"{100 * np.mean(before):.1f} -> {100 * np.mean(after):.1f} p {p:.3f}")
-    return "; ".join(cells)
+                yield f"| {model} | {name} | {n} | {mix} | {share:.2f} | {gains} |"
 
 
 def main() -> None:
@@ -295,7 +340,9 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
     parser.add_argument("--each", type=int, default=8, help="folders of each mix")
     parser.add_argument("--out", type=Path, default=Path("runs/context"))
+    add_write(parser)
     args = parser.parse_args()
+    sets = section("benchmarks.context", "sets", write=args.write)
     args.out.mkdir(parents=True, exist_ok=True)
     if args.cache is not None:
         encoder = load_encoder(args.model)
@@ -309,9 +356,16 @@ def main() -> None:
             kept.write_text(json.dumps(rows))
             print(f"{args.model} {name}: {len(rows)} folders", flush=True)
     measured: dict[str, list[dict[str, object]]] = {}
-    for path in sorted(args.out.glob("*@*.json")):
+    for path in sorted(args.out.glob("*@*.json"), key=lambda path: (not path.name.startswith("pocket@"), path.name)):
         measured.setdefault(path.name.split("@")[0], []).extend(json.loads(path.read_text()))
-    print(report(measured))
+    places = {model: section("benchmarks.context", model, write=args.write) for model in measured}
+    ruled, policies = left_out(measured)
+    for model, rows in measured.items():
+        places[model].show(by_mix(model, rows, ruled[model]))
+        print()
+    print(f"Constants of each set left out: {policies}\n")
+    sets.show(by_set(measured))
+    print("", *folders(measured), sep="\n")
 
 
 if __name__ == "__main__":

@@ -40,12 +40,12 @@ from benchmarks.accuracy import MODES, choose_photos, judge
 from benchmarks.cost_plot import draw_plot
 from benchmarks.kept import Kept
 from benchmarks.modes import Mode, Worker
-from benchmarks.tables import KEPT_MEMORY, REFERENCE, STOPPING, fixed_name, rounds_name, to_markdown, write_section
+from benchmarks.sections import DOCS, add_write, section
+from benchmarks.tables import KEPT_MEMORY, REFERENCE, STOPPING, fixed_name, rounds_name, to_markdown
 from training.eval_sets import data_folder
 from viewvote.encoders.text_head import default_cache_dir
 from viewvote.files import example_photos
 
-DOCS = Path(__file__).parents[1] / "docs"
 LABELS = tuple(f"thing number {i}" for i in range(1000))
 SIZES = {"600 x 400": (600, 400), "1200 x 800": (1200, 800), "12 megapixels": (4242, 2828)}
 FIXED = {"fp32": (32,), "int8": ()}  # views, besides 64, whose cost is measured
@@ -64,12 +64,13 @@ def main() -> None:
     parser.add_argument("--stream", type=int, default=2, help="photos of the stream; eight times as many for pocket")
     parser.add_argument("--packs", type=Path, default=default_cache_dir() / "bench", help="keeps the ViT and results")
     parser.add_argument("--anew", action="store_true", help="measure what was measured before once more")
-    parser.add_argument("--write", action="store_true", help="write docs/performance.md and its plot")
+    add_write(parser)
     args = parser.parse_args()
     if unknown := set(args.models) - {"vit", "pocket"}:
         parser.error(f"--models knows vit and pocket, not {', '.join(sorted(unknown))}")
     if args.write and (args.quick or not args.data or len(args.models) < 2):
         parser.error("--write needs --data and both models, and not --quick: the page has all tables.")
+    place = section("benchmarks.endtoend", write=args.write)
     if args.quick:
         args.rounds, args.limit, args.stream = 1, min(args.limit, 8), 1
     work = args.packs / ("quick" if args.quick else "all")
@@ -94,9 +95,8 @@ def main() -> None:
         results["labels"] = measure_labels(next(iter(photos.values())), kept, rounds=max(5, args.rounds))
     results["load"] = [min(kept.loads, default=0.0), max(kept.loads, default=0.0)]
     (work / "endtoend.json").write_text(json.dumps(results, indent=1))
-    print(to_markdown(results))
+    place.show(to_markdown(results).splitlines())
     if args.write:
-        write_section(DOCS / "performance.md", to_markdown(results))
         draw_plot(results, DOCS / "images" / "cost-accuracy.svg")
 
 

@@ -1,6 +1,7 @@
 """One photo and ten labels through viewvote and through what others ship: first answer, the next ones, memory.
 
     python -m benchmarks.packages --pack FOLDER --weights vit-b-16.safetensors --photo PHOTO [--rounds 5] [--zero FILE]
+                                  [--write]
 
 All run the same ViT-B/16 in float32 with random weights (`benchmarks.endtoend` makes both files), so answers mean
 nothing and are not compared. Every way has a process of its own; answers after the first are asked in turns. `--zero`
@@ -14,7 +15,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from statistics import median
@@ -22,14 +23,16 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.sections import add_write, section
+
 LABELS = ("cat", "dog", "horse", "car", "tree", "house", "cup", "rocket", "astronaut", "guitar")
 PROMPTS = [f"a photo of a {label}." for label in LABELS]
 WAYS = {
     "viewvote, 1 view": "viewvote:1",
     "viewvote, 64 views": "viewvote:64",
-    "open_clip, 1 view": "open_clip",
+    "open_clip 3, 1 view": "open_clip",
     "transformers' pipeline, 1 view": "transformers",
-    "torch-uncertainty's Zero, 64 views": "torch_uncertainty",
+    "torch-uncertainty 0.13's `Zero` on the authors' 64 crops": "torch_uncertainty",
 }
 
 
@@ -158,10 +161,12 @@ def main() -> None:
     parser.add_argument("--zero", type=Path, help="torch-uncertainty's zero.py; without it that row is left out")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--way", help=argparse.SUPPRESS)
+    add_write(parser)
     asked = parser.parse_args()
     if asked.way:
         serve(asked.way, asked)
         return
+    place = section("benchmarks.packages", write=asked.write)
     ways = {title: way for title, way in WAYS.items() if way != "torch_uncertainty" or asked.zero}
     command = [sys.executable, "-m", "benchmarks.packages", *sys.argv[1:], "--way"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
@@ -178,13 +183,20 @@ def main() -> None:
     for worker in workers.values():
         worker.stdin.close()
         worker.wait()
-    print("| way | CPU s to the first answer | CPU s of the next | peak MB |\n|---|---:|---:|---:|")
-    for title, found in rounds.items():
-        cpu, peak = median(one[1] for one in found), max(one[2] for one in found)
-        print(f"| {title} | {first[title][1]:.1f} | {cpu:.2f} | {peak:.0f} |")
+    print("Processor seconds, medians of the rounds:\n")
+    place.show(table(first, rounds))
     if asked.zero:
         same, ties = same_decisions(asked.zero)
         print(f"\ntorch-uncertainty's Zero answers {same} of 500 drawn images as ours; {ties} votes were tied.")
+
+
+def table(first: dict[str, list[float]], rounds: dict[str, list[list[float]]]) -> Iterator[str]:
+    """A line for each way, of (wall seconds, processor seconds[, peak MB]) of its first and of later answers."""
+    yield "| way | to the first answer | an answer after it | peak MB |"
+    yield "|---|---:|---:|---:|"
+    for title, found in rounds.items():
+        cpu, peak = median(one[1] for one in found), max(one[2] for one in found)
+        yield f"| {title} | {first[title][1]:.1f} s | {cpu:.2f} s | {peak:,.0f} |"
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The methods on OpenAI's own CLIP ViT-B/16 image features, and pocket -> clip-b16 cascades, paired against zero-shot.
 
     python -m benchmarks.real_clip --data DIR [--sets ...] [--limit 200] [--threads 2] [--cache runs/real-clip]
-    python -m benchmarks.real_clip --table
+    python -m benchmarks.real_clip --table [--write]
 
 DIR is laid out as training/README.md describes. Every image is one line in benchmarks/results/real-clip.jsonl: what
 each method said. The sets take turns, so all grow alike; an interrupted run goes on where it stopped, on any machine.
@@ -13,6 +13,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.compare import METHODS_SHOWN, Row, order_of, table, view_features, view_logits
+from benchmarks.sections import add_write, section
 from training.eval_sets import SETS, Benchmark, data_folder, load_benchmark
 from viewvote import LoadOptions, load_encoder
 from viewvote.arrays import Int64
@@ -34,6 +36,21 @@ from viewvote.vote import log_softmax
 MEASURED = ("imagenet", "oxford_pets", "caltech101", "eurosat", *(name for name in SETS if name.startswith("pacs")))
 CASCADES = {f"pocket, clip-b16 votes, keep {keep}": Zero(keep=keep) for keep in (0.1, 0.3)}
 LEVEL = 0.05
+SHOWN_AS = {  # in the tables
+    "imagenet": "ImageNet",
+    "oxford_pets": "Oxford Pets",
+    "caltech101": "Caltech101",
+    "eurosat": "EuroSAT",
+    "pacs_photo": "PACS photo",
+    "pacs_art_painting": "PACS art",
+    "pacs_cartoon": "PACS cartoon",
+    "pacs_sketch": "PACS sketch",
+    "mean-logits": "mean of logits",
+    "mta": "MTA",
+    "zero, keep 0.1": "ZERO, keep 0.1",
+    "zero, keep 0.3": "ZERO, keep 0.3",
+    "zero+ensemble": "ZERO + ensemble",
+} | {title: title.replace("pocket, clip-b16 votes", "cascade") for title in CASCADES}
 RECORDS = Path(__file__).parent / "results" / "real-clip.jsonl"
 
 Line = dict[str, Any]
@@ -109,13 +126,19 @@ def rows_of(lines: Iterable[Line]) -> Iterator[Row]:
             yield Row(name, title, right, said[:, 1], said[:, 2])
 
 
-def show(lines: Iterable[Line]) -> None:
-    rows = list(rows_of(lines))
+def show(lines: Iterable[Line], *, write: bool) -> None:
+    """Print both tables and what their stars mean."""
+    places = [section("benchmarks.real_clip", part, write=write) for part in ("accuracy", "paired")]
+
+    def shown(name: str) -> str:
+        return SHOWN_AS.get(name, name)
+
+    rows = [replace(row, dataset=shown(row.dataset), method=shown(row.method)) for row in rows_of(lines)]
     plain = {row.dataset: row for row in rows if row.method == "zero-shot"}
     results = [row.to_dict(plain[row.dataset]) for row in rows]
-    print(table(results, [*METHODS_SHOWN, *CASCADES]))
+    places[0].show(table(results, map(shown, (*METHODS_SHOWN, *CASCADES))).splitlines())
     print("* differs from zero-shot on the same images (McNemar's mid-p < 0.05, not corrected for many tests)\n")
-    print(paired_table(rows))
+    places[1].show(paired_table(rows).splitlines())
     print("images gained / lost against zero-shot; * McNemar's mid-p < 0.05, ** also after Holm's correction for all")
 
 
@@ -178,12 +201,13 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=Path("runs/real-clip"))
     parser.add_argument("--records", type=Path, default=RECORDS)
     parser.add_argument("--table", action="store_true", help="print what is recorded, and compute nothing")
+    add_write(parser)
     args = parser.parse_args()
     if not args.table:
         if args.data is None:
             parser.error("--data DIR is needed to measure (or --table to print what is recorded)")
         run(args)
-    show(read(args.records))
+    show(read(args.records), write=args.write)
 
 
 if __name__ == "__main__":

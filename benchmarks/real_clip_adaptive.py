@@ -1,13 +1,14 @@
 """Adaptive views on OpenAI's own CLIP features: views looked at, and how often the answer is that of all 64.
 
-    python -m benchmarks.real_clip_adaptive --data DIR [--disagreement 0.01] [--cache runs/real-clip]
+    python -m benchmarks.real_clip_adaptive --data DIR [--disagreement 0.01] [--cache runs/real-clip] [--write]
 
 Looks at the images whose features `benchmarks.real_clip` has left in --cache on this machine, with the thresholds that
 ship, which were fitted to another model.
 """
 
 import argparse
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 
 from benchmarks.adaptive import percent
 from benchmarks.compare import VIEWS, Benchmark
-from benchmarks.real_clip import MEASURED, load
+from benchmarks.real_clip import MEASURED, SHOWN_AS, load
+from benchmarks.sections import add_write, section
 from training.eval_sets import data_folder, load_benchmark
 from viewvote.arrays import Float32
 from viewvote.encoders.onnx.encoder import OnnxEncoder
@@ -73,21 +75,31 @@ def main() -> None:
     parser.add_argument("--data", type=data_folder, required=True)
     parser.add_argument("--disagreement", type=float, default=0.01)
     parser.add_argument("--cache", type=Path, default=Path("runs/real-clip"))
+    add_write(parser)
     args = parser.parse_args()
+    place = section("benchmarks.real_clip_adaptive", write=args.write)
     method = Zero()
     try:
         rule = Adaptive(budget=VIEWS, disagreement=args.disagreement).rule(keep=method.keep)
     except UsageError as error:
         parser.error(str(error))
     encoder = load("clip-b16", threads=0)
-    print("| set | n | views | same answer, % | accuracy, % | of all 64, % |\n|---|---|---|---|---|---|")
+    sets = ((name, outcomes(encoder, load_benchmark(args.data, name), args.cache, rule, method)) for name in MEASURED)
+    place.show(table(sets))
+
+
+def table(sets: Iterable[tuple[str, Sequence[Outcome]]]) -> Iterator[str]:
+    """The lines of the table, with one of all sets together."""
+    yield "| set | n | views | same answer, % | accuracy, % | of all 64, % |"
+    yield "|---|---|---|---|---|---|"
     every: list[Outcome] = []
-    for name in MEASURED:
-        found = outcomes(encoder, load_benchmark(args.data, name), args.cache, rule, method)
+    for name, found in sets:
         every += found
         if found:
-            print(line(name, found), flush=True)
-    print(line("together", every) if every else f"no features in {args.cache}: run benchmarks.real_clip first")
+            yield line(SHOWN_AS[name], found)
+    if not every:
+        sys.exit("no features in --cache: run benchmarks.real_clip first")
+    yield line("together", every)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""How well each way to decide knows its own mistakes, on the same views: the table of docs/metrics.md.
+"""How well each way to decide knows its own mistakes, on the same views: the table of docs/results/probability.md.
 
-    python -m benchmarks.selective --data DIR --model pocket [--views 64] [--cache runs/votes]
+    python -m benchmarks.selective --data DIR --model pocket [--views 64] [--cache runs/votes] [--write]
 
 The cache is filled by `python -m training.votes.views`. Cells: area under risk and coverage (smaller is better), and
 the share of images that can be answered with at most 5% errors, both in %, the surest answers first.
@@ -8,8 +8,11 @@ the share of images that can be answered with at most 5% errors, both in %, the 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import numpy as np
 
+from benchmarks.sections import add_write, section
 from training.eval_sets import SETS
 from training.votes.views import BUDGET, Labels, Seen, arguments, every_set, labels_of
 from viewvote import load_encoder
@@ -55,26 +58,34 @@ def answers(found: Seen, labels: Labels) -> dict[str, tuple[np.ndarray, np.ndarr
     }
 
 
+def table(by_set: Iterable[tuple[str, dict[str, tuple[np.ndarray, np.ndarray]]]]) -> Iterator[str]:
+    """The lines of the table, set by set, of how sure each way is of each image and whether it is right."""
+    sums: dict[str, list[tuple[float, float]]] = {}
+    for name, said in by_set:
+        if not sums:
+            yield "| set | n | " + " | ".join(said) + " |"
+            yield "|---" * (len(said) + 2) + "|"
+        for way, (sure, right) in said.items():
+            curve = risk_coverage(sure.astype(np.float32), right)
+            sums.setdefault(way, []).append((100 * curve.aurc, curve.coverage_at(RISK)))
+        n = len(next(iter(said.values()))[0])
+        yield f"| {name} | {n} | " + " | ".join(cell(*sums[way][-1]) for way in said) + " |"
+    yield "| mean | | " + " | ".join(cell(*np.mean(found, axis=0)) for found in sums.values()) + " |"
+
+
+def cell(aurc: float, coverage: float) -> str:
+    return f"{aurc:.1f} {coverage:.0%}"
+
+
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--views", type=int, default=BUDGET)
+    add_write(parser)
     args = parser.parse_args()
+    place = section("benchmarks.selective", args.model, write=args.write)
     encoder = load_encoder(args.model)
-    titles: list[str] = []
-    sums: dict[str, list[tuple[float, float]]] = {}
-    for found in every_set(args.data, encoder, cache=args.cache, seed=0, views=args.views, names=SETS):
-        said = answers(found, labels_of(encoder, found.photos.classes))
-        if not titles:
-            titles = list(said)
-            print("| set | n | " + " | ".join(titles) + " |\n" + "|---" * (len(titles) + 2) + "|")
-        cells = []
-        for name, (sure, right) in said.items():
-            curve = risk_coverage(sure.astype(np.float32), right)
-            sums.setdefault(name, []).append((curve.aurc, curve.coverage_at(RISK)))
-            cells.append(f"{100 * curve.aurc:.1f} {curve.coverage_at(RISK):.0%}")
-        print(f"| {found.photos.name} | {len(found.places)} | " + " | ".join(cells) + " |", flush=True)
-    means = [np.mean(sums[name], axis=0) for name in titles]
-    print("| mean | | " + " | ".join(f"{100 * aurc:.1f} {coverage:.0%}" for aurc, coverage in means) + " |")
+    found = every_set(args.data, encoder, cache=args.cache, seed=0, views=args.views, names=SETS)
+    place.show(table((one.photos.name, answers(one, labels_of(encoder, one.photos.classes))) for one in found))
 
 
 if __name__ == "__main__":

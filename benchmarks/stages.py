@@ -1,11 +1,12 @@
 """Where the processor's time of a photo goes: the encoder, and every stage around it.
 
-    python -m benchmarks.stages DATA [--images 60] [--large 24] [--labels 100 1000] [--rounds 3]
+    python -m benchmarks.stages DATA [--images 60] [--large 24] [--labels 100 1000] [--rounds 3] [--write]
 
 Photographs of DATA/eval/imagenet as JPEG of 600 x 400 and of 12 megapixels (enlarged: decoding costs the same), one at
 a time and as a stream, with as many views as each needs. Every stage is measured by the clock of the thread it runs on,
 without the stages inside it; what is left of the process's time is queues, threads and the scheduler. A round measures
-each way once; of each stage the median over the rounds is told, in milliseconds of processor time a photo.
+each way once; of each part the median over the rounds is told, in milliseconds of processor time a photo. --write puts
+the table of the stream into docs/performance.md.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import statistics
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,7 @@ from PIL import Image
 
 from benchmarks.accuracy import choose_photos
 from benchmarks.endtoend import SIZES
+from benchmarks.sections import add_write, section
 from training.eval_sets import data_folder
 from viewvote import Classifier, LoadOptions
 from viewvote.classify.prefetch import PREPARING
@@ -45,8 +47,22 @@ STAGES = {  # where each stage is looked up when it runs
     "probability": ("viewvote.classify.image_task:likelihood_of",),
     "prediction": ("viewvote.classify.image_task:ImageTask._predict",),
 }
-REST = "the rest"
+REST = "scheduling, threads, copies"
 ALL = "all"
+ALONE, STREAM = "one by one", "stream"
+PARTS = {  # rows of the table: what each adds up
+    "opening": ("opening",),
+    "hashing (the key)": ("hashing",),
+    "sampling boxes": ("boxes",),
+    "decoding": ("decoding",),
+    "drawing": ("drawing",),
+    "normalising": ("normalising",),
+    "**encoder**": ("encoder",),
+    "logits": ("logits",),
+    "stopping rule": ("stopping",),
+    "vote, probability, prediction": ("vote", "probability", "prediction"),
+    REST: (REST,),
+}
 _EVENTS = threading.local()
 
 
@@ -57,7 +73,9 @@ def main() -> None:
     parser.add_argument("--large", type=int, default=24, help="photographs of 12 megapixels")
     parser.add_argument("--labels", type=int, nargs="+", default=[100, 1000])
     parser.add_argument("--rounds", type=int, default=3)
+    add_write(parser)
     args = parser.parse_args()
+    place = section("benchmarks.stages", write=args.write)
     paths, targets, classes = choose_photos(args.data, "imagenet", limit=max(args.images, args.large))
     sizes = {
         "600 x 400": [resized(path, SIZES["600 x 400"]) for path in paths[: args.images]],
@@ -73,13 +91,16 @@ def main() -> None:
         for size, data in sizes.items():
             alone[size].append(decoding_seconds(data, next(iter(ready.values()))))
             for n, classifier in ready.items():
-                found[size, n, "one by one"].append(spent(lambda c=classifier, d=data: [c(one) for one in d]))
-                found[size, n, "stream"].append(spent(lambda c=classifier, d=data: list(c.predict_many(d))))
-    print(to_markdown({key: runs[1:] for key, runs in found.items()}))  # the first warmed up
+                found[size, n, ALONE].append(spent(lambda c=classifier, d=data: [c(one) for one in d]))
+                found[size, n, STREAM].append(spent(lambda c=classifier, d=data: list(c.predict_many(d))))
+    for way, where in ((ALONE, section("benchmarks.stages", write=False)), (STREAM, place)):
+        print(f"\n{way}:\n")
+        where.show(table({(size, n): runs[1:] for (size, n, each), runs in found.items() if each == way}))
+    print()  # the first run of each, left out above, warmed up
     for size, seconds in alone.items():
         decoding = 1000 * statistics.median(seconds[1:])
         for n in args.labels:
-            stream = statistics.median(run[ALL] for run in found[size, n, "stream"][1:])
+            stream = statistics.median(run[ALL] for run in found[size, n, STREAM][1:])
             print(f"{size}, {n} labels: the stream takes {stream / decoding:.2f} of decoding alone ({decoding:.2f} ms)")
 
 
@@ -155,19 +176,22 @@ def _timed(function: Callable[..., Any], stage: str, seconds: dict[str, float], 
     return timed
 
 
-def to_markdown(found: dict[tuple[str, int, str], list[dict[str, float]]]) -> str:
-    """One column per way: milliseconds and, of the whole, the share."""
-    columns = [f"{size}, {n} labels, {way}" for size, n, way in found]
+def table(found: dict[tuple[str, int], list[dict[str, float]]]) -> Iterator[str]:
+    """One column for each size and number of labels: milliseconds and, of the whole, the share."""
+    columns = [f"{size}, {n} labels" for size, n in found]
     middle = [{name: statistics.median(run[name] for run in runs) for name in runs[0]} for runs in found.values()]
-    rows = [f"| CPU ms a photo | {' | '.join(columns)} |", "|---|" + "---:|" * len(columns)]
-    for name in (*STAGES, REST, ALL):
-        cells = (f"{one[name]:.2f} ({one[name] / one[ALL]:.1%})" for one in middle)
-        rows.append(f"| {name} | {' | '.join(cells)} |")
-    around = (f"{1 - one['encoder'] / one[ALL]:.0%}" for one in middle)
-    rows.append(f"| all but the encoder | {' | '.join(around)} |")
-    views = (f"{one['views']:.1f}" for one in middle)
-    rows.append(f"| views | {' | '.join(views)} |")
-    return "\n".join(rows)
+    yield f"| part | {' | '.join(columns)} |"
+    yield "|---|" + "---:|" * len(columns)
+    for title, stages in PARTS.items():
+        sums = [(sum(one[stage] for stage in stages), one[ALL]) for one in middle]
+        yield row(title, (f"{part:.2f} ({part / whole:.1%})" for part, whole in sums))
+    yield row(ALL, (f"{one[ALL]:.2f}" for one in middle))
+    yield row("views", (f"{one['views']:.1f}" for one in middle))
+    yield row("**all but the encoder**", (f"{1 - one['encoder'] / one[ALL]:.0%}" for one in middle))
+
+
+def row(title: str, cells: Iterable[str]) -> str:
+    return f"| {title} | {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

@@ -2,13 +2,11 @@
 
 import statistics
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 TITLES = {"vit": "ViT-B/16-shaped CLIP (random weights)", "pocket": "The embedded model"}
-BEGIN, END = "<!-- benchmarks.endtoend writes from here -->", "<!-- to here -->"
 REFERENCE, KEPT_MEMORY = "reference", "reference, memory kept"
 STOPPING = {  # the same without stopping
     "fp32, exact stop": "fp32",
@@ -32,13 +30,6 @@ def fixed_name(precision: str, views: int) -> str:
 def rounds_name(precision: str, views: int) -> str:
     """The mode that looks at so many views in rounds."""
     return f"{precision}, {views} views in rounds"
-
-
-def write_section(path: Path, section: str) -> None:
-    """Put the section between its two marks, and leave the rest of the page alone."""
-    page = path.read_text(encoding="utf-8")
-    before, after = page.split(BEGIN)[0], page.split(END)[1]
-    path.write_text(f"{before}{BEGIN}\n\n{section}\n{END}{after}", encoding="utf-8")
 
 
 def to_markdown(results: dict[str, Any]) -> str:

@@ -1,6 +1,6 @@
-"""Every way to decide on the same views, paired against zero-shot: the table of docs/anchored.md.
+"""Every way to decide on the same views, paired against zero-shot: the tables of docs/results/vote.md.
 
-    python -m benchmarks.votes --data DIR --model pocket [--views 64] [--cache runs/votes]
+    python -m benchmarks.votes --data DIR --model pocket [--views 64] [--cache runs/votes] [--write]
 
 The cache is filled by `python -m training.votes.views`. Cells: points gained over zero-shot, images gained / lost, *
 where McNemar's mid-p is below 0.05 (not corrected for many tests).
@@ -8,9 +8,12 @@ where McNemar's mid-p is below 0.05 (not corrected for many tests).
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.sections import add_write, section
 from training.eval_sets import SETS
 from training.votes.views import BUDGET, Labels, Seen, arguments, every_set, labels_of
 from viewvote import load_encoder
@@ -53,25 +56,33 @@ def answers(found: Seen, labels: Labels) -> dict[str, NDArray[np.bool_]]:
     return {name: np.array(indices) == targets for name, indices in said.items()}
 
 
-def main() -> None:
-    parser = arguments(__doc__)
-    parser.add_argument("--views", type=int, default=BUDGET)
-    args = parser.parse_args()
-    encoder = load_encoder(args.model)
+def table(by_set: Iterable[tuple[str, dict[str, NDArray[np.bool_]]]]) -> Iterator[str]:
+    """The lines of the table, set by set, of which images each way gets right."""
     titles = (*WAYS, BLEND)
-    print("| set | n | zero-shot | " + " | ".join(titles) + " |\n" + "|---" * (len(titles) + 3) + "|")
+    yield "| set | n | zero-shot | " + " | ".join(titles) + " |"
+    yield "|---" * (len(titles) + 3) + "|"
     gains: dict[str, list[float]] = {title: [] for title in titles}
-    for found in every_set(args.data, encoder, cache=args.cache, seed=0, views=args.views, names=SETS):
-        right = answers(found, labels_of(encoder, found.photos.classes))
+    for name, right in by_set:
         plain, cells = right["zero-shot"], []
         for title in titles:
             test = mcnemar(plain, right[title])
             gain = 100 * float(right[title].mean() - plain.mean())
             gains[title].append(gain)
             cells.append(f"{gain:+.1f} ({test.only_second} / {test.only_first}){'*' if test.mid_p < LEVEL else ''}")
-        print(f"| {found.photos.name} | {len(plain)} | {plain.mean():.1%} | " + " | ".join(cells) + " |", flush=True)
+        yield f"| {name} | {len(plain)} | {plain.mean():.1%} | " + " | ".join(cells) + " |"
     for name, summary in (("mean", np.mean), ("worst", np.min)):
-        print(f"| {name} | | | " + " | ".join(f"{summary(gains[title]):+.1f}" for title in titles) + " |")
+        yield f"| {name} | | | " + " | ".join(f"{summary(gains[title]):+.1f}" for title in titles) + " |"
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--views", type=int, default=BUDGET)
+    add_write(parser)
+    args = parser.parse_args()
+    place = section("benchmarks.votes", args.model, write=args.write)
+    encoder = load_encoder(args.model)
+    found = every_set(args.data, encoder, cache=args.cache, seed=0, views=args.views, names=SETS)
+    place.show(table((one.photos.name, answers(one, labels_of(encoder, one.photos.classes))) for one in found))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What all campaigns came to: a file that each adds its figures to, and the tables made of it.
 
-`python -m fuzz.ledger` prints the tables, `--write FILE` puts them into a page between two comments.
+`python -m fuzz.ledger` prints the tables, `--write` puts them into docs/reliability.md as well.
 """
 
 import argparse
@@ -14,10 +14,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from benchmarks.sections import add_write, section
+
 from .killable import Verdict
 
 LEDGER = Path(__file__).parent / "figures.json"
-START, END = "<!-- campaign: written by python -m fuzz.ledger -->", "<!-- end of campaign -->"
 
 
 @dataclass
@@ -138,23 +139,12 @@ def tables(ledger: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def written_into(page: str, text: str) -> str:
-    """The page with the text between the two comments."""
-    head, _, rest = page.partition(START)
-    _, _, tail = rest.partition(END)
-    return f"{head}{START}\n\n{text}\n\n{END}{tail}"
-
-
 def main() -> None:
-    """Print the tables or put them into a page."""
+    """Print the tables, and put them into their page."""
     parser = argparse.ArgumentParser(prog="fuzz.ledger", description=__doc__)
-    parser.add_argument("--write", type=Path, metavar="FILE")
+    add_write(parser)
     args = parser.parse_args()
-    text = tables(read_ledger(LEDGER))
-    if args.write is None:
-        print(text)
-    else:
-        args.write.write_text(written_into(args.write.read_text(encoding="utf-8"), text), encoding="utf-8")
+    section("fuzz.ledger", write=args.write).show(tables(read_ledger(LEDGER)).splitlines())
 
 
 if __name__ == "__main__":

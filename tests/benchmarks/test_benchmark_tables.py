@@ -7,7 +7,7 @@ from benchmarks.accuracy import winner
 from benchmarks.cost_plot import draw_plot
 from benchmarks.kept import Kept
 from benchmarks.modes import Answer
-from benchmarks.tables import BEGIN, END, cost_table, quality_table, seconds_of, shares, write_section
+from benchmarks.tables import cost_table, quality_table, seconds_of, shares
 from viewvote.methods.base import ViewLogits
 from viewvote.methods.zero import Zero
 from viewvote.vote import entropy_of, log_softmax
@@ -120,11 +120,3 @@ def test_the_plot_shows_exact_stopping_at_the_accuracy_of_all_views(tmp_path):
     assert "<!-- fp32, exact stop: fp32's answers -->" in texts
     assert "<!-- 60 -->" in texts  # the axis ends with what was measured on all photographs
     assert "<!-- 20 -->" not in texts
-
-
-def test_only_the_section_between_the_marks_is_replaced(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
-    write_section(page, "new")
-    write_section(page, "newer")
-    assert page.read_text() == f"before\n{BEGIN}\n\nnewer\n{END}\nafter\n"

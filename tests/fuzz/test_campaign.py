@@ -15,7 +15,7 @@ import pytest
 from fuzz import campaign
 from fuzz.campaign import Pool, run_campaign
 from fuzz.killable import Verdict, Worker
-from fuzz.ledger import END, START, Tally, add_to_ledger, read_ledger, tables, written_into
+from fuzz.ledger import Tally, add_to_ledger, read_ledger, tables
 from fuzz.minimise import minimised
 from fuzz.mutators import mutated_bytes, mutated_json, mutated_json_bytes, mutated_lines
 from fuzz.pictures import mutated_picture
@@ -106,10 +106,6 @@ def test_figures_of_several_campaigns_add_up(tmp_path):
     assert images["kinds"]["PNG"] == {"inputs": 4, "accepted": 2, "slowest": 3.0, "megabytes": 3.0}
     assert (images["seconds"], images["processor"], images["growth"], images["seeds"]) == (40.0, 10.0, 4.0, [1, 2])
     assert "| images | 6 | 2 | 0 | 1 | 3.00 s | 3 MB | 4 MB | 1 |" in tables(read_ledger(path))
-    page = written_into(f"a\n{START}\nold\n{END}\nb\n", tables(read_ledger(path)))
-    assert page.startswith("a\n")
-    assert page.endswith("\nb\n")
-    assert "old" not in page
 
 
 def test_an_input_without_an_answer_in_time_is_a_finding():

@@ -18,7 +18,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from math import log2
 from pathlib import Path
@@ -26,6 +26,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.sections import add_write, section
 from training.votes.things import THINGS
 from training.votes.views import (
     BUDGET,
@@ -115,16 +116,19 @@ def measure_answers(found: Seen, labels: Labels, fits: dict[str, ProbabilityFit]
     return f"| {found.photos.name} | {len(found.places)} | " + " | ".join(cells) + " |"
 
 
-def show_answers(sets: list[Seen], heads: dict[str, Labels], fits: dict[str, ProbabilityFit], *, model: str) -> None:
+def answers_table(
+    sets: list[Seen], heads: dict[str, Labels], fits: dict[str, ProbabilityFit], *, model: str
+) -> Iterator[str]:
     """The table of `measure_answers`; the default's thresholds are of 64 views."""
     whole = sets[0].features.shape[1] == BUDGET
     rule = Adaptive().rule(Anchored().keep, vote="anchored", model=model) if whole else None
-    titles = ["set", "n", *(["views of the default"] if whole else []), "zero-shot", "ZERO's share of votes", *fits]
+    named = [f"anchored, {sets[0].features.shape[1]} views" if name == PLAIN else name for name in fits]
+    titles = ["set", "n", *(["views of the default"] if whole else []), "zero-shot", "ZERO, share of votes", *named]
     titles += ["default"] if whole else []
-    print("Accuracy, calibration error, area under risk and coverage, coverage at 5% risk, each in %:\n")
-    print(f"| {' | '.join(titles)} |\n" + "|---" * len(titles) + "|")
+    yield f"| {' | '.join(titles)} |"
+    yield "|---" * len(titles) + "|"
     for one in sets:
-        print(measure_answers(one, heads[one.photos.name], fits, rule), flush=True)
+        yield measure_answers(one, heads[one.photos.name], fits, rule)
 
 
 class Background:
@@ -199,6 +203,13 @@ def measure_none(found: Seen, labels: Labels, background: Background, fit: Margi
     return f"| {found.photos.name} | {len(targets)} | " + " | ".join(f"{mean:.1f}" for mean in means) + " |"
 
 
+def none_table(rows: Iterable[str]) -> Iterator[str]:
+    """The table of `measure_none`."""
+    yield "| set | n | AUROC | refused wrongly | removed ones refused | the same where 5% are refused wrongly |"
+    yield "|---|---|---|---|---|---|"
+    yield from rows
+
+
 def captioned(data: Path, found: Seen) -> NDArray[np.bool_]:
     """Which things two or more of a photo's captions name (images, things)."""
     captions: dict[str, list[str]] = {}
@@ -258,7 +269,10 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--views", type=int, default=BUDGET)
     parser.add_argument("--pack", type=Path, help="write the numbers into the viewvote.json of this folder")
+    add_write(parser)
     args = parser.parse_args()
+    parts = (args.model, f"{args.model}, none of these")
+    places = [section("training.votes.fit_answers", part, write=args.write) for part in parts]
     encoder, background = load_encoder(args.model), Background(load_encoder(args.model))
     made: dict[str, dict[str, float]] = {}
     same = {"cache": args.cache, "seed": 0}
@@ -273,12 +287,10 @@ def main() -> None:
         print(f"vote: {plain}; fitted on {len(train.places)} photographs: {fits['fitted']}\n")
         none = fit_none(train, heads[TRAIN], background)
         made["none"] = asdict(none)
-    show_answers(sets, heads, fits, model=encoder.model_id)
+    print("Accuracy, calibration error, area under risk and coverage, coverage at 5% risk, each in %:\n")
+    places[0].show(answers_table(sets, heads, fits, model=encoder.model_id))
     print(f"\nnone: {none}\n\nHalf of the labels removed, five times:\n")
-    print("| set | n | AUROC | refused wrongly | removed ones refused | the same where 5% are refused wrongly |")
-    print("|---|---|---|---|---|---|")
-    for one in sets:
-        print(measure_none(one, heads[one.photos.name], background, none))
+    places[1].show(none_table(measure_none(one, heads[one.photos.name], background, none) for one in sets))
 
     flickr = seen(encoder, open_photos(args.data, FLICKR), views=EACH_VIEWS, **same)
     if flickr is not None:

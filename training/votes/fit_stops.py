@@ -1,8 +1,10 @@
 """When the votes of a model may stop: thresholds for each kind of vote, keep and accepted rate, from cached views.
 
-    python -m training.votes.fit_stops --data DIR --model pocket [--noise votes=0.046,anchored=0.03] --out FILE
+    python -m training.votes.fit_stops --data DIR --model pocket --out FILE [--noise votes=0.046,anchored=0.03]
+                                       [--write]
 
-All sets together choose what ships; the table that is printed has each set on thresholds that the others chose. The
+All sets together choose what ships; the table that is printed has each set on thresholds that the others chose: how
+often two seeds of all 64 views differ, and for each level the views, how often the answer differs and the accuracy. The
 rate of the level "noise" is how often two seeds differ; for a model with views of one seed it is given (--noise).
 --out is a file of `viewvote calibrate-stop`, such as the one that ships; what it has of other models stays.
 """
@@ -10,17 +12,19 @@ rate of the level "noise" is how often two seeds differ; for a model with views 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.sections import add_write, section
 from training.votes.views import BUDGET, Labels, Seen, arguments, every_set, labels_of
 from viewvote import load_encoder
 from viewvote.methods import ViewLogits
 from viewvote.methods.anchored import Anchored
 from viewvote.methods.zero import Zero
-from viewvote.stopping.adaptive import NOISE, STRICT_RATE, Calibration, Vote
+from viewvote.stopping.adaptive import NOISE, STRICT, STRICT_RATE, Vote
 from viewvote.stopping.calibrate import Replay, calibrate, joined, outcome, seed_noise
 from viewvote.stopping.rules import adaptive_rounds, standing
 
@@ -28,6 +32,7 @@ KEEPS = (0.3, 0.1, 0.5, 1.0)
 RATES = (STRICT_RATE, 0.02, 0.05)
 ROUNDS = adaptive_rounds(BUDGET)
 SEEDS = (0, 1)
+TITLES: dict[Vote, str] = {"anchored": "anchored", "votes": "ZERO"}
 MODELS = ("pocket", "clip-b16")
 """Their order in the file: a model without thresholds of its own gets those of the first."""
 
@@ -49,23 +54,32 @@ def replay_of(found: Seen, labels: Labels, *, keep: float, vote: Vote) -> Replay
     return Replay(keys, targets, keep, ROUNDS, answers.astype(np.int64), support, vote)
 
 
-def show(by_set: dict[str, list[Replay]], asked: Calibration, **how: object) -> None:
-    """Each set on the thresholds that the others choose."""
-    name = asked.level or f"{asked.disagreement:g}"
-    print(f"\n{asked.vote}, keep {asked.keep:g}, {name}: {asked.thresholds}")
-    print("| set | n | views | differs | two seeds differ | accuracy | all 64 |\n|---|---|---|---|---|---|---|")
-    for one, replays in by_set.items():
-        others = [each for other, group in by_set.items() if other != one for each in group]
-        if not others:
-            continue
-        left_out = calibrate(joined(others), provenance={}, **how)  # type: ignore[arg-type]
-        found = outcome(joined(replays), left_out.thresholds).to_dict()
-        noise = f"{seed_noise(replays).value:.1%}" if len(replays) > 1 else "-"
-        print(
-            f"| {one} | {found['n']} | {found['views_used']:.1f} | {1 - found['agreement']:.1%} | {noise} "
-            f"| {found['accuracy']:.1%} | {found['full_accuracy']:.1%} |",
-            flush=True,
-        )
+def left_out(by_set: dict[str, list[Replay]], **how: object) -> dict[str, dict[str, float]]:
+    """What becomes of each set on the thresholds that the others choose."""
+    found = {}
+    for name, replays in by_set.items():
+        others = [each for other, group in by_set.items() if other != name for each in group]
+        if others:
+            chosen = calibrate(joined(others), provenance={}, **how)  # type: ignore[arg-type]
+            found[name] = outcome(joined(replays), chosen.thresholds).to_dict()
+            if len(replays) > 1:
+                found[name]["seeds"] = seed_noise(replays).value
+    return found
+
+
+def table(measured: dict[Vote, dict[str, dict[str, dict[str, float]]]], levels: Sequence[str]) -> Iterator[str]:
+    """A line for each set, of what `left_out` found by vote and level."""
+    shown = " | ".join(f"`{level}`" for level in levels)
+    yield "| set | n | " + " | ".join(f"{TITLES[vote]}, all 64 | seeds | {shown}" for vote in measured) + " |"
+    yield "|---" * (2 + len(measured) * (2 + len(levels))) + "|"
+    for name, first in next(iter(measured.values()))[levels[0]].items():
+        cells = [name, str(first["n"])]
+        for by_level in measured.values():
+            outcomes = [by_level[level][name] for level in levels]
+            seeds = outcomes[0].get("seeds")
+            cells += [f"{outcomes[0]['full_accuracy']:.1%}", "-" if seeds is None else f"{seeds:.1%}"]
+            cells += [f"{one['views_used']:.1f}, {1 - one['agreement']:.1%}, {one['accuracy']:.1%}" for one in outcomes]
+        yield "| " + " | ".join(cells) + " |"
 
 
 def others_in(path: Path, model: str) -> list[dict[str, object]]:
@@ -78,7 +92,9 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--noise", default="", help="rates of the level noise, where only one seed is there")
     parser.add_argument("--out", type=Path, required=True)
+    add_write(parser)
     args = parser.parse_args()
+    place = section("training.votes.fit_stops", args.model, write=args.write)
     given = {vote: float(rate) for vote, _, rate in (pair.partition("=") for pair in args.noise.split(",") if pair)}
     encoder = load_encoder(args.model)
     sets: dict[str, list[tuple[Seen, Labels]]] = {}
@@ -88,7 +104,8 @@ def main() -> None:
     counts = {name: [len(found.places) for found, _ in group] for name, group in sets.items()}
     provenance = {"images": counts, "seeds": list(SEEDS), "made_by": "training/votes/fit_stops.py"}
     made = []
-    for vote in ("anchored", "votes"):
+    measured: dict[Vote, dict[str, dict[str, dict[str, float]]]] = {vote: {} for vote in TITLES}
+    for vote in TITLES:
         for keep in KEEPS:
             by_set = {
                 name: [replay_of(found, labels, keep=keep, vote=vote) for found, labels in group]
@@ -103,7 +120,11 @@ def main() -> None:
                 one = calibrate(together, provenance=provenance, **how)  # type: ignore[arg-type]
                 made.append(asdict(one))
                 if keep == KEEPS[0]:
-                    show(by_set, one, **how)
+                    name = level or (STRICT if rate == STRICT_RATE else f"{rate:.0%}")
+                    print(f"{vote}, keep {keep:g}, {name} ({rate:.1%}): {one.thresholds}", flush=True)
+                    measured[vote][name] = left_out(by_set, **how)
+    place.show(table(measured, (NOISE, STRICT)))
+    print(*table(measured, [name for name in measured["votes"] if name not in (NOISE, STRICT)]), sep="\n")
     if args.out.exists():
         made = others_in(args.out, encoder.model_id) + made
     made.sort(key=lambda one: MODELS.index(one["model"]) if one["model"] in MODELS else len(MODELS))
