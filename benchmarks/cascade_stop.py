@@ -36,7 +36,7 @@ def main() -> None:
     parser.add_argument("--teacher", default="clip-b16")
     add_write(parser)
     args = parser.parse_args()
-    place = section("benchmarks.cascade_stop", write=args.write)
+    page = section("benchmarks.cascade_stop", write=args.write)
     student, teacher = load_encoder(args.model), load_encoder(args.teacher)
     found: dict[tuple[str, str], list[tuple[int, int, int, int, int, int]]] = {}
     for name in SETS:
@@ -58,7 +58,7 @@ def main() -> None:
                     row = (used, asked, len(most), said, whole, photos.labels[place])
                     found.setdefault((method.name, level), []).append(row)
     print(f"{len(next(iter(found.values()), []))} photographs that both have seen")
-    place.show(table(found))
+    page.show(table(found))
 
 
 def table(found: dict[tuple[str, str], list[tuple[int, int, int, int, int, int]]]) -> Iterator[str]:
