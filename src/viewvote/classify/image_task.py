@@ -77,6 +77,7 @@ class ImageTask:
                 self.sample.draw_ahead(self._ends[0])
             else:
                 self.answer = self._predict(views, start)
+                self.sample.let_go()
         except (ImageError, NonFiniteError) as error:  # of this image alone: the others of the stream go on
             self.answer = error
 

@@ -114,6 +114,15 @@ class Sample:
             first += len(part)
         return self.pixels[start:end]
 
+    @property
+    def held_pixels(self) -> int:
+        """The pixels of the decoded photo that it holds."""
+        return sum(level.width * level.height for level in self._levels.values())
+
+    def let_go(self) -> None:
+        """Hold the decoded photo no longer: it may be long until all images before it are answered."""
+        self._levels = {}
+
     def _start(self, end: int, *, on_demand: bool) -> None:
         """Start to draw the views before `end` that are not drawn yet."""
         if end <= max(self._started, self.known):
