@@ -9,11 +9,13 @@ from PIL import Image
 
 from tests.conftest import Contrary
 from viewvote import Classifier, ToyEncoder
+from viewvote.classify import prefetch
 from viewvote.errors import NonFiniteError, UsageError
 from viewvote.methods.zero import Zero
 from viewvote.stopping import Adaptive
 from viewvote.stopping.adaptive import Calibration
 from viewvote.views.draw import Drawing
+from viewvote.views.sample import Sample
 
 LABELS = ["red", "green", "blue"]
 RED = Image.new("RGB", (40, 30), (250, 0, 0))
@@ -84,6 +86,30 @@ def test_a_stream_gives_the_same_in_order(clf, batch_views):
     images = [striped(seed) for seed in range(12)]
     many = list(clf.predict_many(iter(images), batch_views=batch_views))
     assert [numbers(p) for p in many] == [numbers(clf(image)) for image in images]
+
+
+def test_a_stream_of_large_photos_gives_the_same_and_holds_few_of_them_at_a_time(adaptive, monkeypatch):
+    samples, held = [], []
+
+    class Watched(Sample):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            samples.append(self)
+
+    class Noting(ToyEncoder):
+        def encode_images(self, views):
+            held.append(sum(sample.held_pixels > 0 for sample in samples))
+            return super().encode_images(views)
+
+    pictures = [striped(seed) for seed in range(24)]
+    clf = Classifier(Noting(), method="zero", labels=LABELS, n_views=adaptive, keep=0.5)
+    one_by_one = [numbers(clf(picture)) for picture in pictures]
+    held.clear()
+    monkeypatch.setattr(prefetch, "MOST_HELD", 2 * 120 * 90)
+    monkeypatch.setattr("viewvote.views.sample.Sample", Watched)
+    assert [numbers(one) for one in clf.predict_many(pictures, batch_views=256)] == one_by_one
+    assert 0 < max(held) < 12
+    assert all(sample.held_pixels == 0 for sample in samples)
 
 
 def test_the_encoder_sees_full_batches_while_images_differ_in_their_rounds(adaptive):

@@ -9,7 +9,7 @@ from tests.conftest import draw_photo
 from viewvote.images.photo import Photo
 from viewvote.images.spec import ImageSpec
 from viewvote.views import sample as samples
-from viewvote.views.draw import Drawing
+from viewvote.views.draw import Drawing, reduction
 from viewvote.views.sample import prepare
 
 SPEC = ImageSpec(size=32)
@@ -127,3 +127,21 @@ def test_decoding_counts_as_reading_and_not_as_drawing(monkeypatch):
 
 def test_first_may_exceed_the_views():
     assert len(prepare(jpeg(90, 60), SPEC, n_views=3, seed=0, first=8).pixels) == 3
+
+
+def test_the_coarse_copies_of_a_large_photo_are_held_until_a_view_needs_the_finest(decoded, monkeypatch):
+    data = jpeg(370, 280)
+    whole = prepare(data, SPEC, n_views=64, seed=0)
+    factors = [reduction(view.box, SPEC.size) for view in whole.views]
+    assert set(factors) == {1, 2, 4}
+    monkeypatch.setattr(samples, "HOLD_PIXELS", 370 * 280 // 2)  # the copies reduced 2 and 4 times, not the full size
+    decoded.clear()
+    sample = prepare(data, SPEC, n_views=64, seed=0, first=1)
+    fine = factors.index(1)
+    for i in range(fine):
+        np.testing.assert_array_equal(sample.draw(i, i + 1), whole.pixels[i : i + 1])
+    assert fine > 8
+    assert len(decoded) == 1
+    np.testing.assert_array_equal(sample.draw(fine, fine + 1), whole.pixels[fine : fine + 1])
+    assert len(decoded) == 2
+    np.testing.assert_array_equal(sample.draw(0, 64), whole.pixels)

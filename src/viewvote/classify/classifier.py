@@ -37,7 +37,7 @@ from .gather import checked_context, gather_context, teacher_offsets
 from .image_task import ImageTask, round_ends
 from .objects import shortened, weakly
 from .options import checked_image, checked_images, checked_method
-from .prefetch import PREPARING, GivenImage, prepare_ahead
+from .prefetch import PREPARING, GivenImage, in_portions, prepare_ahead
 from .presence import asked_presence
 from .progress import Progress, counted
 from .scheduler import Scheduler, Settled, encode_units
@@ -492,15 +492,15 @@ class Classifier(Estimator):
         """The predictions of prepared samples, in order; the error of one does not stop the others."""
         ends, setup = self.round_ends, self.setup()
 
-        def started(sample: Sample) -> ImageTask:
+        def task_of(sample: Sample | ViewvoteError) -> ImageTask | Settled[Prediction | ViewvoteError]:
+            if isinstance(sample, ViewvoteError):
+                return Settled(sample)
             task = ImageTask(sample, setup, ends=ends)
             if sample.source is not None and ends[0] == 1:
                 task.receive(sample.source, 0.0)
             return task
 
-        tasks: Iterator[ImageTask | Settled[Prediction | ViewvoteError]] = (
-            started(one) if isinstance(one, Sample) else Settled(one) for one in samples
-        )
+        tasks = (one if one is None else task_of(one) for one in in_portions(samples))
         scheduler: Scheduler[Prediction | ViewvoteError] = Scheduler(
             encode, batch_views=batch_views, block=self.encoder.block_views or ends[-1]
         )

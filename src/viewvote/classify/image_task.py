@@ -6,7 +6,7 @@ from time import perf_counter
 
 import numpy as np
 
-from ..arrays import Float32, Int64, UInt8
+from ..arrays import Float32, Float64, Int64, UInt8
 from ..encoders import Encoder
 from ..encoders.text_head import BLOCK
 from ..errors import ImageError, NonFiniteError, UsageError, ViewvoteError
@@ -46,6 +46,7 @@ class ImageTask:
         self.teacher = None if setup.teacher is None else TeacherAnswers(setup.teacher, sample)
         self.seconds = {"encode": 0.0, "decide": 0.0}
         self.stop: str | None = None
+        self._say: Float64 | None = None
         self._ends = list(ends)
         self._most = self._ends[-1] if ends else 0
 
@@ -77,6 +78,7 @@ class ImageTask:
                 self.sample.draw_ahead(self._ends[0])
             else:
                 self.answer = self._predict(views, start)
+                self.sample.let_go()
         except (ImageError, NonFiniteError) as error:  # of this image alone: the others of the stream go on
             self.answer = error
 
@@ -121,15 +123,15 @@ class ImageTask:
             return None
         if not self._ends:
             return ALL_VIEWS
-        labels, say, method = views.labels, None, self.setup.method
-        if isinstance(method, VotingMethod) and method.has_say:
-            say = method.say(views)
+        labels, method = views.labels, self.setup.method
+        if self._say is None and isinstance(method, VotingMethod) and method.has_say:
+            self._say = method.say(views)  # the same in every round
         if self.teacher is not None and isinstance(rule, Exact):
             labels = _taught(self.teacher, views, rule.certain(views.order))
-        settled = rule.settled(labels, views.order, say=say, sure=float(views.top_probability[0]))
+        settled = rule.settled(labels, views.order, say=self._say, sure=float(views.top_probability[0]))
         if settled and self.teacher is not None and isinstance(rule, Confident):
             labels = _taught(self.teacher, views, views.most_confident(rule.keep))
-            settled = rule.settled(labels, views.order, say=say, sure=self.teacher.sure)
+            settled = rule.settled(labels, views.order, say=self._say, sure=self.teacher.sure)
         return rule.reason if settled else None
 
     def _predict(self, views: ViewLogits, start: float) -> Prediction:

@@ -89,7 +89,7 @@ class Anchored(VotingMethod):
             tie=self.tie,
             tie_draw=views.tie_draw,
             teacher_logits=asked,
-            say=self.say(views),
+            say=weight * source if self.has_say else None,
         )
         scores = ((ballot.votes / ballot.k + weight * source) / (1 + weight)).astype(np.float32)
         return Decision(

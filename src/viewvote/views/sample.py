@@ -22,7 +22,11 @@ from .crops import SampledViews, View, source_box
 from .draw import Drawing, DrawViews, reductions, render_views
 
 HOLD_PIXELS = 4_000_000
-"""A larger photo is not held between two rounds of views but decoded again: many are under way at the same time."""
+"""Pixels of a photo that are held between two rounds of views, of its coarsest copies: many photos are under way.
+
+A view that needs a finer copy than those held has the photo decoded again. Of 12 megapixels the full size is let go,
+and less than one crop in a hundred needs it.
+"""
 
 AHEAD = 4
 """How many times as many views as before are drawn when a photo is decoded again, and at least 8 in all.
@@ -75,7 +79,7 @@ class Sample:
         self.timings = {"read": read, "render": 0.0}
         self._spec = spec
         self._draw_views = draw_views
-        self._levels: dict[int, Image.Image] | None = None
+        self._levels: dict[int, Image.Image] = {}  # those held, by how many times the photo is reduced
         self._drawn: list[UInt8] = []
         self._ahead: Drawing | None = None  # of the views behind those drawn
         self._started = 0  # views drawn or being drawn
@@ -110,18 +114,27 @@ class Sample:
             first += len(part)
         return self.pixels[start:end]
 
+    @property
+    def held_pixels(self) -> int:
+        """The pixels of the decoded photo that it holds."""
+        return sum(level.width * level.height for level in self._levels.values())
+
+    def let_go(self) -> None:
+        """Hold the decoded photo no longer: it may be long until all images before it are answered."""
+        self._levels = {}
+
     def _start(self, end: int, *, on_demand: bool) -> None:
         """Start to draw the views before `end` that are not drawn yet."""
         if end <= max(self._started, self.known):
             return
         self._wait()
         with image_errors(self.photo.name, doing="draw"):
-            if self._levels is not None:
+            if reductions(self.views[self._started : end], self._spec, of=self.photo.size) <= self._levels.keys():
                 self._draw(self._levels, end, on_demand=on_demand)
             else:
                 self._decode_and_draw(end, on_demand=on_demand)
-            if end == len(self.views):
-                self._levels = None
+            if self._started == len(self.views):
+                self._levels = {}
 
     def _drawn_here(self, ahead: Drawing, start: int, end: int) -> UInt8:
         """Some of the views that are being drawn on demand; other threads may ask for others."""
@@ -149,9 +162,8 @@ class Sample:
             if self._started:
                 end, on_demand = min(len(self.views), max(end, AHEAD * self._started, 8)), self.on_demand
             self._draw(levels, end, on_demand=on_demand)
-            if sum(level.width * level.height for level in levels.values()) <= HOLD_PIXELS:
-                self._levels = levels
-            else:  # its pixels are a part of the decoding memory until these views are drawn
+            self._levels = _held(levels)
+            if len(self._levels) < len(levels):  # the others are a part of the decoding memory until these are drawn
                 self._wait()
 
     def _draw(self, levels: dict[int, Image.Image], end: int, *, on_demand: bool) -> None:
@@ -228,6 +240,17 @@ def checked_augment(augment: Augment) -> Augment:
     if augment not in get_args(Augment):
         raise unknown_name("kind of views", augment, get_args(Augment))
     return augment
+
+
+def _held(levels: dict[int, Image.Image]) -> dict[int, Image.Image]:
+    """The coarsest of the levels, as many as there may be pixels."""
+    held, pixels = dict[int, Image.Image](), 0
+    for factor in sorted(levels, reverse=True):
+        pixels += levels[factor].width * levels[factor].height
+        if pixels > HOLD_PIXELS:
+            break
+        held[factor] = levels[factor]
+    return held
 
 
 def _look(spec: ImageSpec) -> tuple[object, ...]:
