@@ -1,23 +1,25 @@
-"""Every block of the site's pages runs as it is written, in a folder with photographs, shards and runs.
+"""Every block of the site's pages runs as it is written, in a folder with photographs, shards, runs and data sets.
 
-What needs more than a checkout has (a hub's weights, a data set, a store, a cluster) is not run: its commands must
-still have the options that they are written with, and its Python must compile. README, start, python, serve and extend
-have tests of their own.
+What a checkout does not have has a stand-in (`tests.page_stand_ins`), and `SUBSTITUTES` says what is written otherwise.
+What `PARSED` has is not run: the command must have the options that it is written with. README and start are run by
+`tests.test_readme`, python by `tests.test_python_page`, serve by `tests.server.test_process`, extend by
+`tests.test_extend`.
 """
 
 import json
+import os
 import re
 import shlex
 import shutil
-import tarfile
-import tomllib
+import signal
+import subprocess
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from PIL import Image
 from typer.main import get_command
 
+from tests import page_stand_ins as stand_ins
 from tests.test_extend import BLOCK, run
 from viewvote.cli.commands import app
 
@@ -25,55 +27,58 @@ ROOT = Path(__file__).parents[1]
 ELSEWHERE = {"start.md", "python.md", "serve.md"}
 ROOMS = ("", "reference", "results")
 PAGES = sorted(page for room in ROOMS for page in (ROOT / "docs" / room).glob("*.md") if page.name not in ELSEWHERE)
-MISSING = {
-    "open_clip:": "weights of a hub",
-    "s3://": "a store",
-    "--ray-address": "a cluster",
-    "imagenet": "a data set",
-    "--root": "data sets",
-    "calibrate-stop": "hundreds of images",
-    "--stop ": "what calibrate-stop would have written",
-    "viewvote serve": "is tested with the service",
-    "reproduce": "is tested with the studies",
+SUBSTITUTES = {
+    r"\{000\.\.127\}": "{000..001}",  # two shards
+    r"(/mnt|~)/data": "data",  # the folder of data sets
+    r"(--dataset imagenet\S*)( --limit 200)?": r"\1 --limit 1 --views 8",  # fewer images and views
+    r"\bFILE\b": "photo.jpg",
 }
-OTHERS = ("pip", "ray", "make", "curl")
-"""Programs that are not ours; each use is tested where it belongs."""
-LABELS = ("astronaut", "cat", "coffee cup", "rocket")
+PARSED = {
+    r"^pip ": "nothing is fetched",
+    r"^make ": "what it would run is looked at",
+    r"^ray |--engine ray|^import ray": "a cluster; tests/bulk/test_on_ray.py has one, and tests/test_ray.py a pipeline",
+    r"open_clip:|--text-head": "weights of a hub; tests/studies/test_rivals.py runs `reproduce nds` with small ones",
+    r"^viewvote reproduce .*pocket-torch": "minutes of tuning in torch; tests/studies tune small models",
+    r"^python -m benchmarks\.\w+ --data": "minutes to hours, on photographs that are not in a checkout",
+}
+"""What is not run, with the reason. The tables of such programs are tested in tests/benchmarks/test_sections.py."""
 
 
 @pytest.fixture(scope="module")
 def surroundings(tmp_path_factory):
-    """What the pages speak of: photographs in class folders, shards, labels, and a run of two seeds with details."""
+    """A folder with a page's surroundings, beside which what only some pages need is made once."""
     folder = tmp_path_factory.mktemp("pages")
-    (folder / "labels.txt").write_text("".join(f"{label}\n" for label in LABELS))
-    photos = [Image.open(photo).resize((192, 192)) for photo in sorted((ROOT / "examples" / "photos").glob("*.jpg"))]
-    for label, photo, other in zip(LABELS, photos, [*photos[1:], photos[0]], strict=True):
-        (folder / "photos" / label).mkdir(parents=True)
-        for i in range(13):  # 52 in all: a calibration asks for 50; the last are hard, so that seeds differ
-            shown = photo.copy()
-            shown.paste(other.crop((0, 0, 13 * i, 192)), (0, 0))
-            shown.save(folder / "photos" / label / f"{i:02}.jpg")
-    shutil.copy(folder / "photos/rocket/00.jpg", folder / "photos/cat/mistake.jpg")
-    shutil.copytree(folder / "photos", folder / "my-photos")
-    shutil.copy(ROOT / "examples" / "photos" / "cat.jpg", folder / "photo.jpg")
-    shutil.copy(ROOT / "examples" / "photos" / "rocket.jpg", folder / "new.jpg")
-    (folder / "shards").mkdir()
-    for shard in ("000", "001"):
-        with tarfile.open(folder / "shards" / f"{shard}.tar", "w") as tar:
-            (folder / "beside.json").write_text(json.dumps({"url": shard}))
-            tar.add(folder / "photo.jpg", f"{shard}.jpg")
-            tar.add(folder / "beside.json", f"{shard}.json")
-    for method in ("zero", "anchored"):
-        line = f"viewvote eval --dataset photos --views 8 --method {method} --seeds 0,1 --detail --format json"
-        run("bash", line, folder)
+    (folder / "page").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VIEWVOTE_CACHE", str(tmp_path_factory.getbasetemp() / "viewvote-cache"))
+        stand_ins.put_photographs(folder / "page")
     return folder
 
 
+def provided(text, folder, surroundings):
+    """Puts beside a page what only some need, made once; returns the environment that leads to it."""
+    env = {"VIEWVOTE_DATA": "data", "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    for place, put, needed in (
+        ("data", lambda at: stand_ins.put_data(at / "data"), r"--root|--dataset imagenet|imagenet-a"),
+        ("many", stand_ins.put_many_runs, r"calibrate-stop"),
+    ):
+        if re.search(needed, text):
+            if not (surroundings / place).exists():
+                (surroundings / place).mkdir()
+                put(surroundings / place)
+            for one in (surroundings / place).iterdir():
+                (folder / one.name).symlink_to(one)
+    return env
+
+
 def filled(text, folder):
-    """The block with our runs and shards in the place of the reader's."""
-    found = sorted(path.parent for path in (folder / "runs").glob("*/spec.toml"))
+    """The block with our runs in the place of the reader's, and what stands for the rest."""
+    found = sorted(path.parent for path in (folder / "runs").glob("photos-pocket-*/spec.toml"))
     zero = [path for path in found if "-zero-" in path.name]
-    text = text.replace("{000..127}", "{000..001}")
+    many = sorted((folder / "many").glob("*"))
+    for pattern, substitute in SUBSTITUTES.items():
+        text = re.sub(pattern, substitute, text)
+    text = re.sub(r"calibrate-stop RUN\.\.\.", f"calibrate-stop {' '.join(map(str, many))}", text)
     text = re.sub(r"\bRUN RUN\b", f"{zero[0]} {found[0]}", text)
     text = re.sub(r"\bRUN\.\.\.", " ".join(map(str, zero)), text)
     return re.sub(r"\bRUN\b", str(zero[0]), text)
@@ -85,8 +90,9 @@ def commands(text):
     return [words for words in (shlex.split(line, comments=True) for line in lines) if words]
 
 
-def lacking(text):
-    return next((why for word, why in MISSING.items() if word in text), None)
+def parsed(text):
+    """Why a command or a block is not run; None where it is."""
+    return next((why for pattern, why in PARSED.items() if re.search(pattern, text, flags=re.M)), None)
 
 
 def check_options(words):
@@ -103,25 +109,49 @@ def check_options(words):
         while rest and rest[0] in getattr(command, "commands", ()):
             command, rest = command.commands[rest[0]], rest[1:]
         command.make_context("viewvote", rest)
+    elif words[0] == "make":
+        done = subprocess.run(["make", "--dry-run", *words[1:]], cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        shown = [line for line in done.stdout.splitlines() if line.startswith(".venv/bin/python -m fuzz")]
+        check_options(["python", *shlex.split(shown[0])[1:]])
+    elif words[0] == "ray":
+        scripts = pytest.importorskip("ray.scripts.scripts")
+        scripts.cli.commands[words[1]].make_context("ray", words[2:])
     else:
-        assert words[0] in OTHERS, words
+        assert words[:2] == ["pip", "install"], words
 
 
-def check(language, text, folder):
+def served(words, folder, env):
+    """The service starts on any port, answers about a photograph, and ends when it is told to."""
+    pytest.importorskip("fastapi")
+    from tests.server.test_process import serving
+
+    with serving(*words[2:], "--port", "0", env=env, cwd=folder) as (process, client):
+        answer = client.post_image("/v1/classify", (folder / "photo.jpg").read_bytes(), {"Content-Type": "image/jpeg"})
+        assert answer.status == 200, answer.body
+        assert answer.json["predictions"][0]["label"]
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+
+
+def check(language, text, folder, env):
     """Runs a block, or checks what can be checked of it."""
     if language == "json":
         json.loads(text)
     elif language == "toml":
-        tomllib.loads(text)
+        (folder / "run.toml").write_text(text, encoding="utf-8")
+        run("bash", "viewvote eval --spec run.toml --dataset photos --model toy --limit 2", folder, **env)
     elif language == "python":
         compile(text, "a block", "exec")
-        if not lacking(text):
-            run("python", text, folder)
+        if not parsed(text):
+            run("python", text, folder, **env)
     elif language == "bash":
         for words in commands(text):
             check_options(words)
-            if words[0] == "viewvote" and not lacking(" ".join(words)):
-                run("bash", shlex.join(words), folder)
+            if words[:2] == ["viewvote", "serve"]:
+                served(words, folder, env)
+            elif not parsed(shlex.join(words)):
+                run("bash", shlex.join(words), folder, **env)
     else:
         assert language in ("text", "ini"), f"nothing checks a block of {language}"
 
@@ -129,12 +159,26 @@ def check(language, text, folder):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_blocks_of_a_page_run(page, surroundings, tmp_path):
     folder = tmp_path / "page"
-    shutil.copytree(surroundings, folder)
+    shutil.copytree(surroundings / "page", folder)
     (folder / "examples").symlink_to(ROOT / "examples")
     text = page.read_text(encoding="utf-8")
     assert "\n\n    " not in re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), "code without a language is not run"
-    for language, block in BLOCK.findall(text):
-        check(language, filled(block, folder), folder)
+    blocks = BLOCK.findall(text)
+    env = provided("".join(block for _, block in blocks), folder, surroundings)
+    for language, block in blocks:
+        check(language, filled(block, folder), folder, env)
+
+
+@pytest.mark.parametrize("page", sorted(ELSEWHERE))
+def test_json_of_the_other_pages_is_json(page):
+    for block in re.findall(r"^```json\n(.*?)^```$", (ROOT / "docs" / page).read_text("utf-8"), flags=re.M | re.S):
+        json.loads(block)
+
+
+def test_every_substitute_and_every_reason_is_for_something_on_a_page():
+    text = re.sub(r"\\\n\s*", " ", "".join(page.read_text(encoding="utf-8") for page in PAGES))
+    assert [pattern for pattern in SUBSTITUTES if not re.search(pattern, text)] == []
+    assert [pattern for pattern in PARSED if not re.search(pattern, text, flags=re.M)] == []
 
 
 def test_an_option_that_is_not_there_is_found():

@@ -22,10 +22,10 @@ TOY = ["--model", "toy", "--labels", "red,green,blue", "--views", "8", "--port",
 
 
 @contextmanager
-def serving(*args, env=None):
+def serving(*args, env=None, cwd=ROOT):
     """A process and a client of it."""
     command = [sys.executable, "-m", "viewvote", "serve", *args]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=UNMEASURED | (env or {}), cwd=ROOT)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=UNMEASURED | (env or {}), cwd=cwd)
     try:
         line = process.stderr.readline()
         port = int(re.search(r"listening on http://[^:]+:(\d+)", line).group(1))
