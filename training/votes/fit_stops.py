@@ -116,6 +116,9 @@ def main() -> None:
             n = sum(rate.n for rate in noises)
             noise = given[vote] if vote in given else round(sum(rate.value * rate.n for rate in noises) / n, 4)
             for rate, level in ((noise, NOISE), *((rate, None) for rate in RATES)):
+                if rate < STRICT_RATE:  # votes so steady take the thresholds of `strict`; fewer records would not show
+                    print(f"{vote}, keep {keep:g}: two seeds differ in {rate:.2%} of {n}; no level of its own")
+                    continue
                 how = {"disagreement": rate, "level": level, "model": encoder.model_id}
                 one = calibrate(together, provenance=provenance, **how)  # type: ignore[arg-type]
                 made.append(asdict(one))
@@ -123,8 +126,9 @@ def main() -> None:
                     name = level or (STRICT if rate == STRICT_RATE else f"{rate:.0%}")
                     print(f"{vote}, keep {keep:g}, {name} ({rate:.1%}): {one.thresholds}", flush=True)
                     measured[vote][name] = left_out(by_set, **how)
-    place.show(table(measured, (NOISE, STRICT)))
-    print(*table(measured, [name for name in measured["votes"] if name not in (NOISE, STRICT)]), sep="\n")
+    fitted = [name for name in measured["votes"] if name in measured["anchored"]]
+    place.show(table(measured, [name for name in fitted if name in (NOISE, STRICT)]))
+    print(*table(measured, [name for name in fitted if name not in (NOISE, STRICT)]), sep="\n")
     if args.out.exists():
         made = others_in(args.out, encoder.model_id) + made
     made.sort(key=lambda one: MODELS.index(one["model"]) if one["model"] in MODELS else len(MODELS))
