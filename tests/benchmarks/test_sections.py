@@ -137,7 +137,7 @@ def contexts(*, views):
     return [{"set": "a", "mix": mix, "n": 100, "share": 1.0, "views": views} | said for mix in MIXES]
 
 
-@pytest.mark.parametrize(("model", "views"), [("pocket", 64), ("clip-b16", 1)])
+@pytest.mark.parametrize(("model", "views"), [("pocket", 64), ("clip-b16", 16)])
 def test_the_gains_of_context_are_in_the_form_of_the_page(model, views):
     rows = contexts(views=views)
     made = list(by_mix(model, rows, table_of(rows, GRID[0].name)))

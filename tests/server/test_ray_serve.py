@@ -27,6 +27,7 @@ def replicas():
 
     patch = pytest.MonkeyPatch()
     patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    patch.setenv("RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S", "50")  # its 5 seconds are few beside other tests
     patch.setenv("PYTHONPATH", str(Path(__file__).parents[2] / "src"))
     port = free_port()
     ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False)
