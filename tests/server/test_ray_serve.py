@@ -30,7 +30,7 @@ def replicas():
     patch.setenv("RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S", "50")  # its 5 seconds are few beside other tests
     patch.setenv("PYTHONPATH", str(Path(__file__).parents[2] / "src"))
     port = free_port()
-    ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False)
+    ray.init("local", num_cpus=4, include_dashboard=False, log_to_driver=False)  # not a cluster of another test
     try:
         serve.start(http_options={"host": "127.0.0.1", "port": port})
         settings = Settings(model="toy", labels=("red", "green"), views=8)
