@@ -36,7 +36,7 @@ def test_a_link_to_a_regular_file_is_followed(tmp_path):
 @pytest.mark.parametrize(
     ("path", "named"),
     [
-        ("one/\x00cat.jpg", r"cannot read one/\\x00cat\.jpg: embedded null (byte|character)"),
+        ("one/\x00cat.jpg", r"cannot read one/\\x00cat\.jpg: (\w+: )?embedded null (byte|character)"),
         ("a\ud800b.jpg", r"cannot read a\\ud800b\.jpg: its path holds characters that no file name can have"),
         ("a" * 5000, r"cannot read a{100} \.\.\. a{100}: File name too long"),
         ("", "cannot read '': No such file or directory"),
