@@ -87,14 +87,21 @@ def photos() -> Path:
     return PHOTOS
 
 
-@pytest.fixture
-def clip_b16(_own_cache: None) -> None:
-    """The image tower of the user's cache in that of the tests; they skip where it was never fetched."""
+def link_tower() -> bool:
+    """Whether the image tower is in the user's cache: then it is in that of the tests."""
     if not TOWER.is_file():
-        pytest.skip("needs the image tower of `viewvote models get clip-b16`")
+        return False
     if not tower_file().exists():
         tower_file().parent.mkdir(parents=True, exist_ok=True)
         tower_file().symlink_to(TOWER)
+    return True
+
+
+@pytest.fixture
+def clip_b16(_own_cache: None) -> None:
+    """The image tower of the user's cache; tests that need it skip where it was never fetched."""
+    if not link_tower():
+        pytest.skip("needs the image tower of `viewvote models get clip-b16`")
 
 
 @pytest.fixture(autouse=True)

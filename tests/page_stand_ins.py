@@ -1,10 +1,11 @@
 """What the pages speak of and a checkout does not have, small and on this machine.
 
-Photographs, shards and runs, and two data sets of the catalog: ImageNet-A with as many images as it has, ImageNet with
-one of each class.
+Photographs, shards and runs; two data sets of the catalog: ImageNet-A with as many images as it has, ImageNet with
+one of each class; a CLIP of random weights with prompts of CoOp and MaPLe for it.
 """
 
 import json
+import math
 import shutil
 import subprocess
 import sys
@@ -65,3 +66,20 @@ def put_data(folder):
     images = folder / "imagenet-adversarial" / "imagenet-a"
     for key in [key for key in labels if key.endswith("/37.JPEG")][:100]:
         (images / key).unlink()
+
+
+def put_models(folder, photographs):
+    """A CLIP with features as wide as ViT-B/16's and its scale; prompts for it, and statistics of photographs."""
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    from tests.encoders.checkpoints.dassl_files import coop_state, maple_state, save_dassl
+    from tests.encoders.torch.tiny_torch import TEXT, VISION, write_open_clip
+
+    weights = write_open_clip(folder / "clip", embed_dim=512, quick_gelu=True) / "open_clip_model.safetensors"
+    save_file(load_file(weights) | {"logit_scale": torch.tensor(math.log(100.0))}, weights)
+    save_dassl(folder / "vit_b16_ep50.pth", coop_state(4, width=TEXT["width"]))
+    deep = maple_state(3, text_width=TEXT["width"], vision_width=VISION["width"])
+    maple = save_dassl(folder / "model.pth.tar-2", deep, epoch=2)
+    asked = ["--model", f"maple:{maple}@open_clip:local-dir:clip", "--limit", "2", "--output", "imagenet.safetensors"]
+    viewvote("statistics", str(photographs), *asked, cwd=folder)

@@ -20,11 +20,11 @@ FILE = re.compile(r"# ([\w.-]+\.(?:py|toml|txt))\n")
 PROGRAMS = 'viewvote() { python -m viewvote "$@"; }\npython() { command "$PYTHON" "$@"; }\nset -e\n'
 
 
-def run(language, text, folder, **more):
+def run(language, text, folder, *, seconds=300, **more):
     """What the block prints, with more in its environment."""
     command = ["bash", "-c", PROGRAMS + text] if language == "bash" else [sys.executable, "-c", text]
     env = os.environ | {"PYTHON": sys.executable, "COLUMNS": "120"} | more
-    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=seconds)
     assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 

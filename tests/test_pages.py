@@ -1,7 +1,8 @@
 """Every block of the site's pages runs as it is written, in a folder with photographs, shards, runs and data sets.
 
 What a checkout does not have has a stand-in (`tests.page_stand_ins`), and `SUBSTITUTES` says what is written otherwise.
-What `PARSED` has is not run: the command must have the options that it is written with. README and start are run by
+What `PARSED` has is not run: the command must have the options that it is written with; so with what `NEEDS` more than
+is installed, and the test of the page then ends as skipped. README and start are run by
 `tests.test_readme`, python by `tests.test_python_page`, serve by `tests.server.test_process`, extend by
 `tests.test_extend`.
 """
@@ -19,7 +20,9 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
+from tests import page_cluster
 from tests import page_stand_ins as stand_ins
+from tests.conftest import link_tower
 from tests.test_extend import BLOCK, run
 from viewvote.cli.commands import app
 
@@ -28,20 +31,35 @@ ELSEWHERE = {"start.md", "python.md", "serve.md"}
 ROOMS = ("", "reference", "results")
 PAGES = sorted(page for room in ROOMS for page in (ROOT / "docs" / room).glob("*.md") if page.name not in ELSEWHERE)
 SUBSTITUTES = {
-    r"\{000\.\.127\}": "{000..001}",  # two shards
+    r"\{(0*)0\.\.\d+\}": r"{\g<1>0..\g<1>1}",  # two shards
     r"(/mnt|~)/data": "data",  # the folder of data sets
-    r"(--dataset imagenet\S*)( --limit 200)?": r"\1 --limit 1 --views 8",  # fewer images and views
+    r"\bconcurrency=8": "concurrency=1",  # each loads the model
+    r"open_clip:ViT-(B-16|L-14)/openai": "open_clip:local-dir:clip",
+    r"pocket-torch (--teacher clip-b16) --limit 6": r"open_clip:local-dir:clip \1 --limit 1 --views 8",  # a minute less
+    r"reproduce nds": "reproduce nds --dataset photos --limit 1 --views 8",  # four labels
+    r"--limit 200\b": "--limit 2",  # another run than the one before it
+    r"--dataset imagenet\S*": r"\g<0> --limit 1 --views 8",  # fewer images and views, where no later --limit says more
     r"\bFILE\b": "photo.jpg",
 }
 PARSED = {
     r"^pip ": "nothing is fetched",
     r"^make ": "what it would run is looked at",
-    r"^ray |--engine ray|^import ray": "a cluster; tests/bulk/test_on_ray.py has one, and tests/test_ray.py a pipeline",
-    r"open_clip:|--text-head": "weights of a hub; tests/studies/test_rivals.py runs `reproduce nds` with small ones",
-    r"^viewvote reproduce .*pocket-torch": "minutes of tuning in torch; tests/studies tune small models",
+    r"^ray ": "a head was started before the page, with ports of its own (`tests.page_cluster`)",
     r"^python -m benchmarks\.\w+ --data": "minutes to hours, on photographs that are not in a checkout",
 }
 """What is not run, with the reason. The tables of such programs are tested in tests/benchmarks/test_sections.py."""
+RAY, TORCH = r"--engine ray|^import ray", r"open_clip:|pocket-torch|--text-head"
+NEEDS = {RAY: ("ray", "pyarrow", "s3fs", "moto", "flask"), TORCH: ("torch", "open_clip", "transformers")}
+"""What is run only where these are."""
+SECONDS = 900
+"""For one block: Ray and torch take ten on an idle machine."""
+
+
+@pytest.fixture(scope="module")
+def cluster(surroundings):
+    """The environment that leads to a Ray of this machine and a store; both end with the module."""
+    with page_cluster.at_hand(surroundings / "page", VIEWVOTE_DATA=str(surroundings / "data" / "data")) as env:
+        yield env
 
 
 @pytest.fixture(scope="module")
@@ -61,8 +79,9 @@ def provided(text, folder, surroundings):
     for place, put, needed in (
         ("data", lambda at: stand_ins.put_data(at / "data"), r"--root|--dataset imagenet|imagenet-a"),
         ("many", stand_ins.put_many_runs, r"calibrate-stop"),
+        ("models", lambda at: stand_ins.put_models(at, surroundings / "page" / "photos"), r"open_clip:"),
     ):
-        if re.search(needed, text):
+        if re.search(needed, text) and not (place == "models" and lacking("open_clip:")):
             if not (surroundings / place).exists():
                 (surroundings / place).mkdir()
                 put(surroundings / place)
@@ -93,6 +112,13 @@ def commands(text):
 def parsed(text):
     """Why a command or a block is not run; None where it is."""
     return next((why for pattern, why in PARSED.items() if re.search(pattern, text, flags=re.M)), None)
+
+
+def lacking(text):
+    """What is not on this machine of what a command, a block or a page needs."""
+    needed = [name for pattern, names in NEEDS.items() if re.search(pattern, text, flags=re.M) for name in names]
+    tower = ["the image tower of `viewvote models get clip-b16`"] if "clip-b16" in text and not link_tower() else []
+    return [name for name in needed if find_spec(name) is None] + tower
 
 
 def check_options(words):
@@ -143,30 +169,36 @@ def check(language, text, folder, env):
         run("bash", "viewvote eval --spec run.toml --dataset photos --model toy --limit 2", folder, **env)
     elif language == "python":
         compile(text, "a block", "exec")
-        if not parsed(text):
-            run("python", text, folder, **env)
+        if not parsed(text) and not lacking(text):
+            run("python", text, folder, seconds=SECONDS, **env)
     elif language == "bash":
         for words in commands(text):
             check_options(words)
             if words[:2] == ["viewvote", "serve"]:
                 served(words, folder, env)
-            elif not parsed(shlex.join(words)):
-                run("bash", shlex.join(words), folder, **env)
+            elif not parsed(shlex.join(words)) and not lacking(shlex.join(words)):
+                run("bash", shlex.join(words), folder, seconds=SECONDS, **env)
     else:
         assert language in ("text", "ini"), f"nothing checks a block of {language}"
 
 
+@pytest.mark.timeout(4 * SECONDS)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_blocks_of_a_page_run(page, surroundings, tmp_path):
+def test_the_blocks_of_a_page_run(page, surroundings, tmp_path, request):
     folder = tmp_path / "page"
     shutil.copytree(surroundings / "page", folder)
     (folder / "examples").symlink_to(ROOT / "examples")
     text = page.read_text(encoding="utf-8")
     assert "\n\n    " not in re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), "code without a language is not run"
     blocks = BLOCK.findall(text)
-    env = provided("".join(block for _, block in blocks), folder, surroundings)
+    whole = "".join(block for _, block in blocks)
+    env = provided(whole, folder, surroundings)
+    if re.search(RAY, whole, flags=re.M) and not lacking("--engine ray"):
+        env |= request.getfixturevalue("cluster")
     for language, block in blocks:
         check(language, filled(block, folder), folder, env)
+    if lacking(whole):
+        pytest.skip(f"all of it runs but what needs {', '.join(lacking(whole))}")
 
 
 @pytest.mark.parametrize("page", sorted(ELSEWHERE))
