@@ -73,6 +73,15 @@ class InBlocks(ToyEncoder):
         return np.concatenate([(row * np.float32(1 + 1e-6 * len(row))).astype(np.float32) for row in rows])
 
 
+LONGEST = "tests/test_pages.py"
+"""The file that takes longest: a minute or two in one process."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest file first: else one process works on it alone at the end."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
+
 @pytest.fixture(scope="session")
 def shipped_photos() -> list[Path]:
     """The photographs that ship: an astronaut, a cat, a cup of coffee, a rocket."""

