@@ -176,7 +176,7 @@ def test_a_cluster_that_shrinks_to_nothing_is_reported_and_given_up(cluster, pla
     cluster.workers.clear()
     _, stderr = process.communicate(timeout=300)
     assert b"no node of the Ray cluster has room for an actor any more; waiting 8 seconds" in stderr
-    # Of these what comes first: Ray ends a driver that lost its last node by itself, and rarely its native code crashes.
+    # What comes first: Ray ends a driver that lost its last node by itself, and rarely its native code crashes.
     crashed = process.returncode == -signal.SIGSEGV
     assert process.returncode == 1 or crashed
     gave_up = b"gave up: for 8 seconds no node of the Ray cluster had room for an actor"

@@ -199,10 +199,15 @@ class Moody(ToyEncoder):
         return np.eye(3, dtype=np.float32)[[int(s % 100 < self.share) for s in sums]]
 
 
+def reds(seed):
+    """Noise of which every crop is red, and none is like another."""
+    pixels = np.random.default_rng(seed).integers(0, 250, (90, 120, 3)) * np.array([1, 0.4, 0.4])
+    return Image.fromarray(pixels.astype(np.uint8))
+
+
 def test_a_teacher_whose_votes_do_not_settle_it_is_shown_more_views(adaptive):
     settings = {"labels": LABELS, "n_views": adaptive, "keep": 0.5}
-    reds = np.random.default_rng(0).integers(200, 250, (90, 120, 1)) * np.array([1, 0, 0])
-    photo = Image.fromarray(reds.astype(np.uint8))  # every crop is red, and none is like another
+    photo = reds(0)
     student = Classifier("toy", method="zero", **settings)(photo)
     assert (student.views_used, student.stop) == (8, "confident")
     for share, (used, stop) in {0: (8, "confident"), 50: (32, "all views")}.items():
@@ -210,6 +215,18 @@ def test_a_teacher_whose_votes_do_not_settle_it_is_shown_more_views(adaptive):
         found = Classifier("toy", method="zero", teacher=teacher, **settings)(photo)
         assert (found.views_used, found.stop) == (used, stop)
         assert len(set(teacher.seen)) == len(teacher.seen)  # none is asked about twice
+
+
+def test_what_a_teacher_was_asked_in_earlier_rounds_alone_is_no_evidence(adaptive):
+    more = 0
+    for seed in range(8):
+        teacher = Moody(50)
+        settings = {"labels": LABELS, "n_views": adaptive, "keep": 0.5, "evidence": True}
+        found = Classifier("toy", method="zero", teacher=teacher, **settings)(reds(seed))
+        heard = found.trace.evidence.teacher_labels >= 0
+        assert heard.tolist() == found.trace.views.kept.tolist()
+        more += len(teacher.seen) > heard.sum()
+    assert more
 
 
 @pytest.mark.parametrize(("sure", "used"), [(0.7, 32), (0.9, 1)])

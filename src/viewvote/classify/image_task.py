@@ -142,7 +142,8 @@ class ImageTask:
         probability, blend = likelihood_of(decision, decision.seen or views, fit=setup.fit, teacher=asked)
         evidence = None
         if setup.evidence:
-            evidence = gather_evidence(views, tie_draw=sample.tie_draw, teacher=asked, detail=setup.detail)
+            voted = None if asked is None else self._heard(asked, decision)
+            evidence = gather_evidence(views, tie_draw=sample.tie_draw, teacher=voted, detail=setup.detail)
         looked = sample.views[: len(views)]
         table = decision.views.located([v.box for v in looked], [v.flip for v in looked], names=setup.labels)
         self.seconds["decide"] += perf_counter() - start
@@ -178,6 +179,12 @@ class ImageTask:
             encoder=setup.model.encoder,
             abstain_below=setup.abstain_below,
         )
+
+    def _heard(self, asked: dict[int, Float32], decision: Decision) -> dict[int, Float32]:
+        """What the teacher said of the views that decided; of others it was asked after earlier rounds."""
+        method = self.setup.method
+        source = isinstance(method, VotingMethod) and method.has_say
+        return {view: row for view, row in asked.items() if decision.views.kept[view] or (source and view == 0)}
 
     def _decide(self, views: ViewLogits) -> Decision:
         setup, sample = self.setup, self.sample
