@@ -14,8 +14,6 @@ from benchmarks.compare import table as compare_table
 from benchmarks.compare_tuning import HEADING
 from benchmarks.context import FIXED, GRID, by_mix, by_set, signed, table_of
 from benchmarks.real_clip import RECORDS, read, show
-from benchmarks.real_clip_adaptive import Outcome
-from benchmarks.real_clip_adaptive import table as stopping_table
 from benchmarks.sections import BEGIN, DOCS, END, section
 from benchmarks.selective import table as selective_table
 from benchmarks.stages import ALL, REST, STAGES
@@ -168,20 +166,6 @@ def test_the_recorded_answers_make_the_tables_of_the_page(capsys):
     printed = capsys.readouterr().out
     for part in ("accuracy", "paired"):
         assert "\n".join(of_the_page("benchmarks.real_clip", part)) + "\n" in printed
-
-
-def test_stopping_on_real_clip_is_in_the_form_of_the_page():
-    seen = [Outcome(4, True, True, True), Outcome(64, True, False, False)]
-    made = list(stopping_table([("imagenet", seen), ("eurosat", []), ("oxford_pets", seen[:1])]))
-    written = of_the_page("benchmarks.real_clip_adaptive")
-    assert made[:2] == written[:2]
-    assert [line.split(" | ")[:3] for line in made[2:]] == [
-        ["| ImageNet", "2", "34.0"],
-        ["| Oxford Pets", "1", "4.0"],
-        ["| together", "3", "24.0"],
-    ]
-    with pytest.raises(SystemExit, match="no features"):
-        list(stopping_table([("imagenet", [])]))
 
 
 def test_a_cascade_is_in_the_form_of_the_page():
