@@ -240,7 +240,7 @@ def _gain(row: Mapping[str, Any], context: str) -> Float64:
 
 
 def merit(gains: dict[str, Float64]) -> float:
-    """What constants are chosen by: the gain on varied folders, less what falls short of the bars (docs/context.md)."""
+    """What constants are chosen by: the gain on varied folders, less what falls short of the bars."""
     total = 0.0
     for mix, values in gains.items():
         shown = values[:, [0, 2]]  # zero-shot and the anchored vote

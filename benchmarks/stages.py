@@ -6,7 +6,7 @@ Photographs of DATA/eval/imagenet as JPEG of 600 x 400 and of 12 megapixels (enl
 a time and as a stream, with as many views as each needs. Every stage is measured by the clock of the thread it runs on,
 without the stages inside it; what is left of the process's time is queues, threads and the scheduler. A round measures
 each way once; of each part the median over the rounds is told, in milliseconds of processor time a photo. --write puts
-the table of the stream into docs/performance.md.
+the table of the stream into docs/results/performance.md.
 """
 
 import argparse

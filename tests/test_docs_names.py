@@ -71,6 +71,6 @@ def test_names_are_found():
     assert ("docs/paper-map.md", "tests/test_vote.py") in each(PATH, PAGES)
     assert ("Makefile", "src/viewvote/metrics/*") in each(PATH, SETTINGS)
     assert ("Makefile", "benchmarks.views") in each(PROGRAM, SETTINGS)
-    assert ("README.md", "docs/adaptive.md") in each(LINK, PAGES)
+    assert ("README.md", "docs/guides/adaptive.md") in each(LINK, PAGES)
     assert [name for _, name in each(MODULE, SETTINGS)]
     assert not [page for page in PAGES if ".venv" in page.parts]

@@ -27,9 +27,12 @@ from tests.test_extend import BLOCK, run
 from viewvote.cli.commands import app
 
 ROOT = Path(__file__).parents[1]
-ELSEWHERE = {"start.md", "python.md", "serve.md"}
-ROOMS = ("", "reference", "results")
-PAGES = sorted(page for room in ROOMS for page in (ROOT / "docs" / room).glob("*.md") if page.name not in ELSEWHERE)
+ELSEWHERE = {"start.md", "guides/python.md", "guides/serve.md"}
+ROOMS = ("", "guides", "reference", "results")
+DOCS = ROOT / "docs"
+PAGES = sorted(
+    page for room in ROOMS for page in (DOCS / room).glob("*.md") if page.relative_to(DOCS).as_posix() not in ELSEWHERE
+)
 SUBSTITUTES = {
     r"\{(0*)0\.\.\d+\}": r"{\g<1>0..\g<1>1}",  # two shards
     r"(/mnt|~)/data": "data",  # the folder of data sets
@@ -183,7 +186,7 @@ def check(language, text, folder, env):
 
 
 @pytest.mark.timeout(4 * SECONDS)
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
 def test_the_blocks_of_a_page_run(page, surroundings, tmp_path, request):
     folder = tmp_path / "page"
     shutil.copytree(surroundings / "page", folder)
@@ -203,7 +206,7 @@ def test_the_blocks_of_a_page_run(page, surroundings, tmp_path, request):
 
 @pytest.mark.parametrize("page", sorted(ELSEWHERE))
 def test_json_of_the_other_pages_is_json(page):
-    for block in re.findall(r"^```json\n(.*?)^```$", (ROOT / "docs" / page).read_text("utf-8"), flags=re.M | re.S):
+    for block in re.findall(r"^```json\n(.*?)^```$", (DOCS / page).read_text("utf-8"), flags=re.M | re.S):
         json.loads(block)
 
 

@@ -1,4 +1,4 @@
-"""Every block of docs/python.md runs, in order, one after the other in one namespace."""
+"""Every block of docs/guides/python.md runs, in order, one after the other in one namespace."""
 
 import re
 import shlex
@@ -12,7 +12,7 @@ from viewvote.classify.feature_files import ENCODING, IMAGES, ROWS
 from viewvote.classify.features import Encoding, ImageFacts
 
 ROOT = Path(__file__).parents[1]
-TEXT = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs" / "guides" / "python.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(python|bash)\n(.*?)^```", TEXT, flags=re.MULTILINE | re.DOTALL)
 
 
@@ -26,7 +26,7 @@ def test_the_blocks_run(beside_the_examples):
     names = {"__name__": "page"}
     for language, block in BLOCKS:
         if language == "python":
-            exec(compile(block, "docs/python.md", "exec"), names)
+            exec(compile(block, "docs/guides/python.md", "exec"), names)
             continue
         for line in block.splitlines():
             done = subprocess.run(

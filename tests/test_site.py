@@ -65,7 +65,7 @@ def test_no_page_asks_another_server_for_anything(site):
 @pytest.mark.parametrize(
     ("file", "text", "complaint"),
     [
-        ("lonely.md", "# Lonely\n", "is in no toctree: name it in the page of its section"),
+        ("lonely.md", "# Lonely\n", "is in no toctree: name it in the index of its section"),
         ("index.md", "# Home\n\n[there](nowhere.md)\n", "nowhere.md, which is not there"),
         ("index.md", "# Home\n\n[there](#nowhere)\n", "nowhere"),
     ],

@@ -239,7 +239,7 @@ class Prediction:
     label        the winning label, or None where the classifier abstained
     index        its position among the labels (also when it abstained: the best guess)
     probability  how likely the answer is to be right, in [0, 1]: from the source view and the kept views, calibrated
-                 (docs/probability.md). What abstaining, sorting and tables go by
+                 (docs/guides/probability.md). What abstaining, sorting and tables go by
     scores       one number per label, what the method decided by: vote shares (in the anchored vote with the source
                  view's say) or probabilities, summing to 1; for zero-shot with a model that scores each label alone
                  (SigLIP), sigmoids that need not; the winner has the largest
@@ -249,7 +249,7 @@ class Prediction:
     views_used   how many views were looked at
     views_asked  how many would have been, had fewer not been enough
     stop         why no more were, where a stopping rule was at work: "confident", "exact" or "all views"
-    context      what other photos took off the labels' logits, where the user asked for it (docs/context.md)
+    context      what other photos took off the labels' logits, where the user asked for it (docs/guides/context.md)
     blend        the probabilities of all labels before they are calibrated, led by the answer; None: the scores
     each         each label's answer by itself, where that was asked (multi_label)
     source       returns the image that was classified, None once it is gone; only of images given as objects

@@ -20,7 +20,7 @@ class ClassifyBatch:
     """A callable class for `map_batches`: takes batches with an image column, returns them with answers in its place.
 
     Each actor makes one and so loads the model once. The columns it adds are those of a table of answers
-    (docs/bulk.md): label, index, probability, ..., error, which says why an image could not be used.
+    (docs/guides/bulk.md): label, index, probability, ..., error, which says why an image could not be used.
 
     >>> rows.map_batches(  # doctest: +SKIP
     ...     ClassifyBatch, fn_constructor_kwargs={"labels": ["cat", "dog"]}, concurrency=4, num_cpus=1, batch_size=64

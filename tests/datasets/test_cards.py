@@ -86,7 +86,7 @@ def test_a_card_can_be_used_as_it_stands(name):
 
 
 def test_the_documentation_lists_every_card_as_it_is():
-    text = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "guides" / "datasets.md").read_text(encoding="utf-8")
     rows = {row[0].strip(" `"): row for row in (line.split("|")[1:-1] for line in text.splitlines() if "| `" in line)}
     assert set(rows) == set(CATALOG)
     for name, (classes, images) in SIZES.items():

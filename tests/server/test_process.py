@@ -151,7 +151,7 @@ def test_a_port_that_is_taken_is_told_in_a_line():
     assert b"cannot listen on 127.0.0.1 port" in done.stderr
 
 
-DOCS = (ROOT / "docs" / "serve.md").read_text(encoding="utf-8")
+DOCS = (ROOT / "docs" / "guides" / "serve.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""docs/serve.md names every option of the command and of a request, every route, event and error, and no other."""
+"""docs/guides/serve.md names every option of the command and of a request, every route, event, error, and no other."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from viewvote.cli.commands import app
 from viewvote.server.options import Options
 from viewvote.server.refusals import CODES
 
-PAGE = (Path(__file__).parents[2] / "docs" / "serve.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "serve.md").read_text(encoding="utf-8")
 UNSEEN = {"client_closed_request"}  # nobody is there to read it
 
 

@@ -58,7 +58,7 @@ class Classifier(Estimator):
     model          a model id ("pocket", "open_clip:ViT-B-16/openai", ...) or an Encoder
     labels         the answers to choose from, in words; all different, unless unique_labels=False (ImageNet's 1000
                    names have "missile" twice: then `prediction.index` distinguishes them). A mapping gives each its
-                   texts, {"cat": ["a cat", "a kitten"], ...}, whose vectors are averaged (docs/files.md)
+                   texts, {"cat": ["a cat", "a kitten"], ...}, whose vectors are averaged (docs/guides/files.md)
     method         "anchored" (the default: the confident views vote, and the source view has a say), "zero" (the
                    paper's vote), "zero-shot", "marginal", ... or a method object
     n_views        how many views to look at: the source view and n_views - 1 random crops; "adaptive" is as many as an

@@ -1,4 +1,4 @@
-"""How much of a folder's pull is taken off: the rule for the mix, chosen by leaving sets out (docs/context.md)."""
+"""How much of a folder's pull is taken off: the rule for the mix, chosen by leaving sets out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -28,7 +28,7 @@ class LoadOptions:
 
     device     "auto" (CUDA, then MPS, then the CPU), "cpu", "cuda", "cuda:1", "mps"
     dtype      precision of the torch towers; features are float32 whatever it is
-    runtime    what runs ONNX packs: "auto" is ONNX Runtime, which measured as fast as OpenVINO (docs/runtimes.md)
+    runtime    what runs ONNX packs: "auto" is ONNX Runtime, as fast as OpenVINO (docs/results/runtimes.md)
     precision  which vision tower of a pack: "auto" takes int8 where the pack has one
     threads    CPU threads of ONNX runtimes; 0 is one per core
     cache_dir  where downloaded weights live; None is the hub's own place

@@ -19,7 +19,7 @@ from .ordinary import ORDINARY_NAMES
 CRUMB = 2
 """Pieces of so many letters on average, or fewer, are crumbs."""
 STRANGE = -3.6
-"""Below this mean log probability per letter a word does not read like one (docs/probability.md: how it was chosen)."""
+"""Below this mean log probability per letter a word does not read like one (docs/results/probability.md)."""
 SHORTEST = 4
 """Words of fewer letters say nothing either way: emu, tux, IPA."""
 LONGEST = 64

@@ -25,7 +25,7 @@ class Answer(BaseModel):
 
 
 class ImageAnswer(Answer):
-    """One image's prediction (`Prediction.to_dict()`, see docs/output.md), or its `error` and `code`."""
+    """One image's prediction (`Prediction.to_dict()`, see docs/reference/output.md), or its `error` and `code`."""
 
     path: str | None = Field(description="The client's name for the image.")
     label: str | None = None
@@ -105,7 +105,7 @@ def add_routes(app: FastAPI, routes: "Routes") -> None:
     """Add every route of the service to the application."""
     post: dict[str, tuple[Callable[..., Any], dict[int | str, dict[str, Any]]]] = {
         "/v1/classify": (routes.classify, {200: {"model": ClassifyAnswer}}),
-        "/v1/classify/stream": (routes.stream, {200: _content("text/event-stream", "See docs/serve.md.", EVENT)}),
+        "/v1/classify/stream": (routes.stream, {200: _content("text/event-stream", "See docs/guides/serve.md", EVENT)}),
         "/v1/explain": (routes.explain, {200: {"model": ExplainAnswer} | _content("image/png", "The picture.")}),
     }
     for path, (function, answers) in post.items():

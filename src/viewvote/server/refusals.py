@@ -23,7 +23,7 @@ CODES: Mapping[str, int] = {
     "not_ready": 503,
     "deadline_exceeded": 504,
 }
-"""Every code of an error answer and its status; docs/serve.md lists them."""
+"""Every code of an error answer and its status; docs/guides/serve.md lists them."""
 
 
 class RefusedError(ViewvoteError):

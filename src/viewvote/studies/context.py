@@ -1,4 +1,4 @@
-"""Other photos as context (docs/context.md): what the rule gains zero-shot by mix and by the number of photos."""
+"""Other photos as context (docs/guides/context.md): what the rule gains zero-shot by mix and number of photos."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

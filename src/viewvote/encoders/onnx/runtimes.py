@@ -3,7 +3,7 @@
 Work is spread over cores by running several items at once (`spread`), never by splitting one item over threads nor by
 putting items into a batch. That is faster on few cores, whose threads need not wait for each other after every layer,
 and it makes a view's features independent of its neighbours by construction: no other view is in the same run.
-`docs/runtimes.md` has the figures.
+`docs/results/runtimes.md` has the figures.
 """
 
 import os
@@ -64,7 +64,7 @@ def open_session(path: Path, *, runtime: str = "auto", workers: int = 1) -> Sess
 
 
 def pick_runtime(runtime: str) -> RuntimeName:
-    """The runtime that `runtime` means here; "auto" is ONNX Runtime (`docs/runtimes.md` has the reasons)."""
+    """The runtime that `runtime` means here; "auto" is ONNX Runtime (`docs/results/runtimes.md` has the reasons)."""
     match runtime:
         case "auto":
             return "onnxruntime"

@@ -23,7 +23,7 @@ PULLS = (RULE, *PUBLISHED)
 
 @dataclass(frozen=True)
 class RunningContext(StreamingMethod):
-    """The context of a folder (docs/context.md) of the images before and this one, in the order they come.
+    """The context of a folder (docs/guides/context.md) of the images before and this one, in the order they come.
 
     vote    what decides on the logits that are left: "anchored", "zero" or "zero-shot"
     keep    the share of views that vote

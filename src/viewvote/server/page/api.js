@@ -7,7 +7,7 @@ export const address = (path) => new URL(path.replace(/^\//, ""), BASE).href;
 
 let key = recalled();
 
-/** A request that failed: `code` as docs/serve.md lists them, or "gone" where nothing answers. */
+/** A request that failed: `code` as docs/guides/serve.md lists them, or "gone" where nothing answers. */
 export class Failure extends Error {
   constructor(message, code, { status = 0, retryAfter = 0 } = {}) {
     super(message);
