@@ -117,6 +117,12 @@ def shipped(folder: str) -> Path:
     return found
 
 
+def example_files() -> list[Path]:
+    """The shipped photographs, the labels to ask about them, and the table of their right answers."""
+    folder = shipped("examples")
+    return [folder / "labels.txt", folder / "photos.csv", *(path for path in (folder / "photos").iterdir())]
+
+
 def example_photos() -> list[Path]:
     """The shipped photographs; their README names sources and terms."""
     return sorted(shipped("examples/photos").glob("*.jpg"))

@@ -24,8 +24,9 @@ def test_one_picture_as_a_table(pictures):
     done = viewvote("classify", pictures / "a red.png", *LABELS, *TOY)
     assert done.returncode == 0
     header, row = done.stdout.decode().splitlines()
-    assert header.split() == ["image", "likely", "votes", "label"]
-    assert row.endswith("99%    2 of 2  red")
+    assert header.split() == ["image", "likely", "views", "votes", "label"]
+    assert row.endswith("99%      8    2 of 2  red")
+    assert header.index("views") + len("views") == row.index("8    2") + 1
     assert done.stderr == b""
 
 
@@ -68,6 +69,12 @@ def test_keep_goes_with_other_settings_and_a_wrong_one_leaves_no_file(pictures, 
     assert not (tmp_path / "o.jsonl").exists()
     done = viewvote(*args, "--set", "tie=random")
     assert sum(json.loads(done.stdout)["votes"].values()) == 4
+
+
+def test_nothing_on_standard_input_is_told(tmp_path):
+    done = viewvote("classify", "-", *LABELS, *TOY, stdin=b"")
+    assert done.returncode == 2
+    assert b"standard input, which is empty" in done.stderr
 
 
 def test_an_empty_json_run_is_an_empty_array(tmp_path):
@@ -183,7 +190,8 @@ def test_an_unreadable_file_is_told_and_counted_and_the_rest_goes_on(pictures):
 )
 def test_a_usage_mistake_is_one_line_and_exit_code_2(tmp_path, args, message):
     Image.new("RGB", (9, 9)).save(tmp_path / "p.png")
-    done = viewvote("classify", *args, *([] if "--model" in args else ["--model", "toy"]), cwd=tmp_path)
+    stdin = (tmp_path / "p.png").read_bytes()
+    done = viewvote("classify", *args, *([] if "--model" in args else ["--model", "toy"]), cwd=tmp_path, stdin=stdin)
     assert done.returncode == 2
     assert message in done.stderr.decode()
     assert b"Traceback" not in done.stderr

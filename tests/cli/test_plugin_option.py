@@ -45,7 +45,7 @@ def test_models_lists_what_a_plugin_registers_and_only_then(plugin):
 def test_classify_uses_the_model_of_a_plugin(plugin, photo):
     done = viewvote("classify", photo, "--labels", "red,green", "--model", "mirror", "--views", "4", "--plugin", plugin)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.decode().splitlines()[1].endswith("99%    1 of 1  red  (green 1%)")
+    assert done.stdout.decode().splitlines()[1].endswith("99%      4    1 of 1  red  (green 1%)")
 
 
 def test_eval_uses_the_model_of_a_plugin(plugin, photo, tmp_path):

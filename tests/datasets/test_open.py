@@ -79,6 +79,8 @@ def test_classes_that_cannot_be_had_are_an_error(tmp_path):
 def test_names_that_open_nothing_say_what_would():
     with pytest.raises(UnknownNameError, match=r"no dataset 'imagenetv2'. Did you mean 'imagenet-v2'\?"):
         open_dataset("imagenetv2")
+    with pytest.raises(UsageError, match=r"no such file: nope\.csv"):
+        open_dataset("nope.csv")
     with pytest.raises(UsageError, match="no such folder or file: photos/cats"):
         open_dataset("photos/cats")
     with pytest.raises(UsageError, match="'nds' is a suite of 5 datasets; open one of: imagenet, imagenet-a"):

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from viewvote import registry
-from viewvote.encoders import SCHEMES, catalog
+from viewvote.encoders import SCHEMES, catalog, split_model_id
+from viewvote.errors import UnknownNameError
 
 
 def cache_repo(cache: Path, repo: str, files: dict[str, str]) -> None:
@@ -80,3 +81,24 @@ def test_the_list_holds_families_and_downloads(tmp_path: Path) -> None:
     cache_repo(tmp_path, "a/onnx", {"onnx/vision_model.onnx": "x"})
     models = [row.model for row in catalog.list_models(cache_dir=tmp_path)]
     assert models == [*SCHEMES, "onnx:a/onnx"]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("openai/clip-vit-base-patch16", "hf:openai/clip-vit-base-patch16"),
+        ("ViT-B/16", "open_clip:ViT-B-16/openai"),
+        ("RN50", "open_clip:RN50/openai"),
+    ],
+)
+def test_names_of_other_packages_are_led_to_an_id(name, meant):
+    with pytest.raises(UnknownNameError, match=rf"no model '{name}'.* {meant}[,.]"):
+        split_model_id(name)
+
+
+@pytest.mark.parametrize("name", ["pockt", "nothing", "my model", "nope:ViT-B/16"])
+def test_other_names_are_not_guessed_about(name):
+    with pytest.raises(UnknownNameError) as caught:
+        split_model_id(name)
+    assert "hub" not in str(caught.value)
+    assert "ARCHITECTURE" not in str(caught.value)

@@ -16,10 +16,11 @@ import pytest
 
 pytest.importorskip("hatchling")
 ROOT = Path(__file__).parents[2]
-PLACES = {"src/viewvote": "viewvote", "models": "viewvote/models", "examples/photos": "viewvote/examples/photos"}
+PLACES = {"src/viewvote": "viewvote", "models": "viewvote/models", "examples": "viewvote/examples"}
 DATA = {
     ".html",
     ".css",
+    ".csv",
     ".js",
     ".jpg",
     ".json",

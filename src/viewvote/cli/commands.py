@@ -13,6 +13,7 @@ from . import (
     doctor,
     encode,
     evaluate,
+    examples,
     export,
     listing,
     models,
@@ -45,6 +46,7 @@ app.command(help=serve.HELP, rich_help_panel=CLASSIFY)(serve.serve)
 app.add_typer(models.app, name="models", rich_help_panel=CLASSIFY)
 app.command(rich_help_panel=CLASSIFY)(listing.methods)
 app.command(rich_help_panel=CLASSIFY)(listing.templates)
+app.command(rich_help_panel=CLASSIFY)(examples.examples)
 app.command(rich_help_panel=CLASSIFY)(doctor.doctor)
 app.command("eval", help=evaluate.HELP, rich_help_panel=EXPERIMENTS)(evaluate.evaluate)
 app.add_typer(datasets.app, name="datasets", rich_help_panel=EXPERIMENTS)

@@ -42,7 +42,7 @@ class Writer:
         self.abstained = 0
         self._render: Callable[[Prediction], str] = getattr(self, f"_{fmt}")
         if fresh and fmt == "table":
-            self._put(f"{'image':{width}}  {'likely':>6}  {'votes':>8}  label")
+            self._put(f"{'image':{width}}  {'likely':>6}  {'views':>5}  {'votes':>8}  label")
         elif fresh and fmt == "csv":
             self._put(flat_csv.line(flat_csv.columns(self._top or _BEST)))
 
@@ -91,7 +91,8 @@ class Writer:
             others = [f"shows {', '.join(shown) or 'none of the labels'}"]
         tail = f"  ({', '.join(others)})" if others else ""
         path += " " * (self._width - columns_of(path))
-        return f"{path}  {prediction.probability:>6.0%}  {prediction.votes_won:>8}  {label}{tail}"
+        looked = f"{prediction.views_used:>5}  {prediction.votes_won:>8}"
+        return f"{path}  {prediction.probability:>6.0%}  {looked}  {label}{tail}"
 
     def _jsonl(self, prediction: "Prediction") -> str:
         return self._dumps(prediction.to_dict(trace=self._trace, top=self._top))

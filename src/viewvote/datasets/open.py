@@ -51,6 +51,8 @@ def open_dataset(name: str | Path, *, root: Path | None = None, classes: str | P
         chosen = meaning or _recognised(path)
         return read_folders(path, classes=chosen.classes, templates=chosen.templates, card=chosen.card)
     if path.suffix.lower() in SUFFIXES:
+        if not os.path.exists(path):  # noqa: PTH110 - likewise
+            raise UsageError(f"no such file: {text}")
         chosen = meaning or Meaning()
         return read_table(path, classes=chosen.classes, templates=chosen.templates, card=chosen.card)
     if text in SUITES:

@@ -112,8 +112,18 @@ def split_model_id(model_id: str) -> tuple[str, str]:
     """("open_clip", "ViT-B-16/openai") of "open_clip:ViT-B-16/openai"; the rest is empty for plain names."""
     scheme, _, rest = model_id.partition(":")
     if scheme not in SCHEMES:
-        raise unknown_name("model", model_id if scheme == model_id else scheme, SCHEMES)
+        error = unknown_name("model", model_id if scheme == model_id else scheme, SCHEMES)
+        raise type(error)(f"{error}{_fuller(model_id)}") if scheme == model_id else error
     return scheme, rest
+
+
+def _fuller(name: str) -> str:
+    """How a name without a scheme may have been meant: as the hub, open_clip and OpenAI's package name models."""
+    if re.fullmatch(r"(ViT-[BLHg]|RN\d+)\S*", name):
+        return f" A model of open_clip is open_clip:ARCHITECTURE/WEIGHTS, as open_clip:{name.replace('/', '-')}/openai."
+    if re.fullmatch(r"[\w.-]+/[\w.-]+", name):
+        return f" A model of the Hugging Face hub is hf:{name}, open_clip:hf-hub:{name} or onnx:{name}, by its files."
+    return ""
 
 
 def scheme_entry(scheme: str) -> SchemeEntry:

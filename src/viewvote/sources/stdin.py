@@ -15,7 +15,10 @@ def read_stdin(limits: ImageLimits | None = None) -> bytes:
     """The bytes that were piped in; of an image over the limit, no more than shows that it is."""
     if sys.stdin is None or sys.stdin.isatty():
         raise UsageError("'-' reads an image or paths from standard input, but nothing is piped in.")
-    return sys.stdin.buffer.read((limits or ImageLimits()).max_bytes + 1)
+    data = sys.stdin.buffer.read((limits or ImageLimits()).max_bytes + 1)
+    if not data:
+        raise UsageError("'-' reads an image or paths from standard input, which is empty.")
+    return data
 
 
 def listed_paths(data: bytes) -> list[str] | None:
