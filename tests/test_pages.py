@@ -1,10 +1,10 @@
 """Every block of the site's pages runs as it is written, in a folder with photographs, shards, runs and data sets.
 
 What a checkout does not have has a stand-in (`tests.page_stand_ins`), and `SUBSTITUTES` says what is written otherwise.
-What `PARSED` has is not run: the command must have the options that it is written with; so with what `NEEDS` more than
-is installed, and the test of the page then ends as skipped. README and start are run by
-`tests.test_readme`, python by `tests.test_python_page`, serve by `tests.server.test_process`, extend by
-`tests.test_extend`.
+`pip` and `make` run too, on what is here: pip finds the wheel of the checkout, make takes this environment for its own;
+lines of `ray` were run before, with ports of their own (`tests.page_cluster`). What `NEEDS` more than is installed is
+not run, and the test of the page then ends as skipped. README and start are run by `tests.test_readme`, python by
+`tests.test_python_page`, serve by `tests.server.test_process`, extend by `tests.test_extend`.
 """
 
 import json
@@ -14,6 +14,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from typer.main import get_command
 from tests import page_cluster
 from tests import page_stand_ins as stand_ins
 from tests.conftest import link_tower
+from tests.packaging.test_distributions import build
 from tests.test_extend import BLOCK, run
 from viewvote.cli.commands import app
 
@@ -43,14 +45,8 @@ SUBSTITUTES = {
     r"--limit 200\b": "--limit 2",  # another run than the one before it
     r"--dataset imagenet\S*": r"\g<0> --limit 1 --views 8",  # fewer images and views, where no later --limit says more
     r"\bFILE\b": "photo.jpg",
+    r"MINUTES=\d+": "MINUTES=0.02",  # a target takes one input
 }
-PARSED = {
-    r"^pip ": "nothing is fetched",
-    r"^make ": "what it would run is looked at",
-    r"^ray ": "a head was started before the page, with ports of its own (`tests.page_cluster`)",
-    r"^python -m benchmarks\.\w+ --data": "minutes to hours, on photographs that are not in a checkout",
-}
-"""What is not run, with the reason. The tables of such programs are tested in tests/benchmarks/test_sections.py."""
 RAY, TORCH = r"--engine ray|^import ray", r"open_clip:|pocket-torch|--text-head"
 NEEDS = {RAY: ("ray", "pyarrow", "s3fs", "moto", "flask"), TORCH: ("torch", "open_clip", "transformers")}
 """What is run only where these are."""
@@ -112,11 +108,6 @@ def commands(text):
     return [words for words in (shlex.split(line, comments=True) for line in lines) if words]
 
 
-def parsed(text):
-    """Why a command or a block is not run; None where it is."""
-    return next((why for pattern, why in PARSED.items() if re.search(pattern, text, flags=re.M)), None)
-
-
 def lacking(text):
     """What is not on this machine of what a command, a block or a page needs."""
     needed = [name for pattern, names in NEEDS.items() if re.search(pattern, text, flags=re.M) for name in names]
@@ -126,28 +117,46 @@ def lacking(text):
 
 def check_options(words):
     """The command's own parser takes the line; nothing is run."""
-    if words[0] == "python":
-        assert words[1] == "-m"
-        source = Path(find_spec(words[2]).origin).with_name(
-            "__main__.py" if words[2] == "fuzz" else f"{words[2].split('.')[-1]}.py"
-        )
-        text = source.read_text(encoding="utf-8")
-        assert all(f'"{word}"' in text for word in words if word.startswith("--")), words
-    elif words[0] == "viewvote":
+    if words[0] == "viewvote":
         command, rest = get_command(app), words[1:]
         while rest and rest[0] in getattr(command, "commands", ()):
             command, rest = command.commands[rest[0]], rest[1:]
         command.make_context("viewvote", rest)
-    elif words[0] == "make":
-        done = subprocess.run(["make", "--dry-run", *words[1:]], cwd=ROOT, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        shown = [line for line in done.stdout.splitlines() if line.startswith(".venv/bin/python -m fuzz")]
-        check_options(["python", *shlex.split(shown[0])[1:]])
-    elif words[0] == "ray":
-        scripts = pytest.importorskip("ray.scripts.scripts")
-        scripts.cli.commands[words[1]].make_context("ray", words[2:])
-    else:
-        assert words[:2] == ["pip", "install"], words
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The checkout's wheel."""
+    pytest.importorskip("pip")
+    out = tmp_path_factory.mktemp("dist")
+    build(ROOT, out, "wheel")
+    return next(out.glob("*.whl"))
+
+
+def pip_installs(words, wheel):
+    """Pip takes the wheel for the package, which has the extras; nothing is installed."""
+    assert words[:2] == ["pip", "install"]
+    wanted = [re.sub(r"^viewvote(?=\[|$)", str(wheel), word) for word in words[2:]]
+    command = [sys.executable, "-m", "pip", "install", "--dry-run", "--no-deps", "--no-index", "--ignore-installed"]
+    done = subprocess.run([*command, "--quiet", "--report=-", *wanted], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads(done.stdout)["install"]
+    assert found["metadata"]["name"] == "viewvote"
+    missing = {*found.get("requested_extras", [])} - {*found["metadata"]["provides_extra"]}
+    assert not missing, f"the wheel does not provide the extra {missing}"
+
+
+def makes(words, folder):
+    """Make does what is written, in a copy of what it needs; this environment is its own, and up to date."""
+    tree = folder / "checkout"
+    if not tree.exists():
+        shutil.copytree(ROOT / "fuzz", tree / "fuzz")  # it writes there
+        for name in ("Makefile", "pyproject.toml", "requirements", "src", "models", "examples", "benchmarks"):
+            (tree / name).symlink_to(ROOT / name)
+    stamps = [word for stamp in ("core", "all", "docs") for word in ("-o", f"{sys.prefix}/{stamp}.stamp")]
+    command = ["make", f"VENV={sys.prefix}", *stamps, *words[1:]]
+    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
 
 
 def served(words, folder, env):
@@ -163,7 +172,7 @@ def served(words, folder, env):
         assert process.wait(60) == 0
 
 
-def check(language, text, folder, env):
+def check(language, text, folder, env, request):
     """Runs a block, or checks what can be checked of it."""
     if language == "json":
         json.loads(text)
@@ -172,14 +181,20 @@ def check(language, text, folder, env):
         run("bash", "viewvote eval --spec run.toml --dataset photos --model toy --limit 2", folder, **env)
     elif language == "python":
         compile(text, "a block", "exec")
-        if not parsed(text) and not lacking(text):
+        if not lacking(text):
             run("python", text, folder, seconds=SECONDS, **env)
     elif language == "bash":
         for words in commands(text):
             check_options(words)
-            if words[:2] == ["viewvote", "serve"]:
+            if words[0] == "pip":
+                pip_installs(words, request.getfixturevalue("wheel"))
+            elif words[0] == "make":
+                makes(words, folder)
+            elif words[0] in ("ray", "export"):
+                assert tuple(words) in page_cluster.STARTED, f"{words} is not what the cluster was started with"
+            elif words[:2] == ["viewvote", "serve"]:
                 served(words, folder, env)
-            elif not parsed(shlex.join(words)) and not lacking(shlex.join(words)):
+            elif not lacking(shlex.join(words)):
                 run("bash", shlex.join(words), folder, seconds=SECONDS, **env)
     else:
         assert language in ("text", "ini"), f"nothing checks a block of {language}"
@@ -199,7 +214,7 @@ def test_the_blocks_of_a_page_run(page, surroundings, tmp_path, request):
     if re.search(RAY, whole, flags=re.M) and not lacking("--engine ray"):
         env |= request.getfixturevalue("cluster")
     for language, block in blocks:
-        check(language, filled(block, folder), folder, env)
+        check(language, filled(block, folder), folder, env, request)
     if lacking(whole):
         pytest.skip(f"all of it runs but what needs {', '.join(lacking(whole))}")
 
@@ -210,14 +225,33 @@ def test_json_of_the_other_pages_is_json(page):
         json.loads(block)
 
 
-def test_every_substitute_and_every_reason_is_for_something_on_a_page():
+def test_every_substitute_is_for_something_on_a_page():
     text = re.sub(r"\\\n\s*", " ", "".join(page.read_text(encoding="utf-8") for page in PAGES))
     assert [pattern for pattern in SUBSTITUTES if not re.search(pattern, text)] == []
-    assert [pattern for pattern in PARSED if not re.search(pattern, text, flags=re.M)] == []
+
+
+INSTALLS = {
+    line.partition("`")[0]
+    for page in [ROOT / "README.md", *DOCS.rglob("*.md")]
+    for line in re.findall(r"(?:^|`)(pip install [^`\n]+)", page.read_text(encoding="utf-8"), flags=re.M)
+}
+
+
+@pytest.mark.parametrize("line", sorted(INSTALLS))
+def test_pip_finds_what_a_page_installs_in_the_wheel(line, wheel):
+    pip_installs(shlex.split(line, comments=True), wheel)
+
+
+def test_an_extra_that_is_not_there_is_found(wheel):
+    with pytest.raises(AssertionError, match="does not provide the extra"):
+        pip_installs(["pip", "install", "viewvote[no-such-extra]"], wheel)
+
+
+def test_a_target_that_is_not_there_is_found(tmp_path):
+    with pytest.raises(AssertionError, match="No rule to make target"):
+        makes(["make", "no-such-target"], tmp_path)
 
 
 def test_an_option_that_is_not_there_is_found():
     with pytest.raises(Exception, match="no-such-option"):
         check_options(shlex.split("viewvote classify photos --no-such-option"))
-    with pytest.raises(AssertionError):
-        check_options(["python", "-m", "benchmarks.votes", "--no-such-option"])

@@ -32,7 +32,8 @@ def connected(address: str | None) -> Iterator[Any]:
     except (OSError, ValueError, RuntimeError) as error:
         reason = str(error).strip().rstrip(".")
         where = f"to Ray at {address}" if address else "to a Ray of its own"
-        raise RunError(f"cannot connect {where}: {reason}. Is the cluster up (`ray status`)?") from error
+        token = "" if os.environ.get("RAY_AUTH_MODE") else " If it asks for a token, set RAY_AUTH_MODE=token here too."
+        raise RunError(f"cannot connect {where}: {reason}. Is the cluster up (`ray status`)?{token}") from error
     try:
         yield ray
     finally:
