@@ -2,7 +2,8 @@
 
 S3 is moto's server on loopback: one request in twenty fails, as many answers are cut off. Processes are killed with
 SIGKILL, with --engine ray half the time a worker alone. A table that is complete before its kill is compared with one
-made without interruption, and a new one begun. Prints a JSON line, and the totals so far on stderr after every table.
+made without interruption, and a new one begun. The totals so far are printed on stderr after every table. The campaign
+is a line of the ledger; without --kills the table of all campaigns is made from the ledger.
 """
 
 import argparse
@@ -15,14 +16,19 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks.campaigns import Line, add_campaign, alike, campaigns, next_seed, total, versions
+from benchmarks.sections import add_write, section
 from benchmarks.shelves import LABELS, write_shard
 from benchmarks.stores import s3
 
 LIMIT = 600.0
 """Seconds after which a command that should end counts as hanging."""
+
+WRONG = ("lost", "added", "twice", "other answers")
 
 
 def command(args: argparse.Namespace, output: str) -> list[str]:
@@ -91,15 +97,13 @@ def interrupt(args: argparse.Namespace, rng: random.Random, system: Any, output:
     return True
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--shards", type=int, default=12)
-    parser.add_argument("--images", type=int, default=60, help="of a shard")
-    parser.add_argument("--engine", choices=["local", "ray"], default="local")
-    parser.add_argument("--seed", type=int, default=0)
-    args = parser.parse_args()
-    rng = random.Random(args.seed)
+def kills_of(totals: Counter[str]) -> int:
+    """All kills so far."""
+    return totals["drivers killed"] + totals["workers killed"]
+
+
+def campaign(args: argparse.Namespace, rng: random.Random) -> Counter[str]:
+    """Kill as often as asked, and compare every table that is complete."""
     os.environ |= {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
     totals: Counter[str] = Counter()
     with s3() as (app, root), tempfile.TemporaryDirectory() as folder:
@@ -116,26 +120,61 @@ def main() -> None:
         )
         whole = rows(system, "photos/whole.parquet")
         app.at_work = True
-        while totals["drivers killed"] + totals["workers killed"] < args.kills:
+        while kills_of(totals) < args.kills:
             output = f"photos/t{totals['tables']}.parquet"
-            while totals["drivers killed"] + totals["workers killed"] < args.kills and interrupt(
-                args, rng, system, f"s3://{output}", totals
-            ):
+            while kills_of(totals) < args.kills and interrupt(args, rng, system, f"s3://{output}", totals):
                 pass
             subprocess.run(command(args, f"s3://{output}"), timeout=LIMIT)
             app.at_work = False
-            found = rows(system, output)
-            app.at_work = True
             totals["tables"] += 1
-            totals["lost"] += len(whole.keys() - found.keys())
-            totals["added"] += len(found.keys() - whole.keys())
-            totals["twice"] += sum(len(labels) > 1 for labels in found.values())
-            totals["other answers"] += sum(found[key][0] != whole[key][0] for key in whole.keys() & found.keys())
+            totals.update(compare(rows(system, output), whole))
+            app.at_work = True
             print(json.dumps(totals), file=sys.stderr, flush=True)
-        faults = {"requests": app.requests, "failed": app.failed, "cut": app.cut}
-    images = args.shards * args.images
-    print(json.dumps({"engine": args.engine, "images": images, **totals, **faults}))
-    sys.exit(1 if totals["lost"] or totals["twice"] or totals["added"] or totals["other answers"] else 0)
+        totals.update(requests=app.requests, failed=app.failed, cut=app.cut)
+    return totals
+
+
+def compare(found: dict[str, list[str]], whole: dict[str, list[str]]) -> dict[str, int]:
+    """How a table differs from the one that nobody interrupted."""
+    return {
+        "lost": len(whole.keys() - found.keys()),
+        "added": len(found.keys() - whole.keys()),
+        "twice": sum(len(labels) > 1 for labels in found.values()),
+        "other answers": sum(found[key][0] != whole[key][0] for key in whole.keys() & found.keys()),
+    }
+
+
+def table(lines: Iterable[Line]) -> Iterator[str]:
+    """A row for each engine and number of images."""
+    yield (
+        "| engine | images | kills of the command | of a worker alone | tables | requests | failed | cut off | lost "
+        "| added | answered twice | otherwise | version |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+    for (engine, images), some in alike(lines, "engine", "images"):
+        names = ("drivers killed", "workers killed", "tables", "requests", "failed", "cut", *WRONG)
+        counts = " | ".join(f"{total(some, name):,}" for name in names)
+        yield f"| {engine} | {images:,} | {counts} | {versions(some)} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=0)
+    parser.add_argument("--shards", type=int, default=12)
+    parser.add_argument("--images", type=int, default=60, help="of a shard")
+    parser.add_argument("--engine", choices=["local", "ray"], default="local")
+    parser.add_argument("--seed", type=int, help="by default one that no campaign of the ledger had")
+    add_write(parser)
+    args = parser.parse_args()
+    place, failed = section("benchmarks.bulk_kills", write=args.write), False
+    if args.kills:
+        seed = next_seed("tables") if args.seed is None else args.seed
+        totals = campaign(args, random.Random(seed))
+        settings = {"engine": args.engine, "images": args.shards * args.images}
+        print(json.dumps(add_campaign("tables", seed, settings | totals)))
+        failed = any(totals[name] for name in WRONG)
+    place.show(table(campaigns("tables")))
+    sys.exit(int(failed))
 
 
 if __name__ == "__main__":

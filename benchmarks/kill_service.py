@@ -2,7 +2,8 @@
 
 Four clients ask all the time. Every answer that came whole must be the one of a service that nobody interrupts; after
 each kill the next service must get its port, and nothing may lie in the folder for temporary files. Some kills come
-while the service starts. Prints a JSON line: kills, answers, requests cut off, answers that differ, files left.
+while the service starts. The campaign is a line of the ledger: kills, answers, requests cut off, answers that differ,
+files left. Without --kills the table of all campaigns is made from the ledger.
 """
 
 import argparse
@@ -16,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,12 +25,15 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from .campaigns import Line, add_campaign, campaigns, next_seed, total, versions
 from .forked import Forked, import_everything
+from .sections import add_write, section
 
 CLIENTS = 4
 IMAGES = 24
 WHILE_STARTING = 0.15
 READY_SECONDS = 300.0
+WRONG = ("answers_that_differ", "files_left", "caches_that_differ")
 
 
 def pictures() -> list[bytes]:
@@ -135,13 +139,10 @@ def asking(port: int, images: list[bytes], expected: list[Any], totals: Counter[
             thread.join()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--seed", type=int, default=0)
-    args = parser.parse_args()
+def campaign(kills: int, rng: random.Random) -> Counter[str]:
+    """Kill as often as asked; an answer of every image is compared at the end."""
     import_everything()
-    rng, totals, images, port = random.Random(args.seed), Counter[str](), pictures(), free_port()
+    totals, images, port = Counter[str](), pictures(), free_port()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for place in ("tmp", "cache"):
@@ -151,18 +152,17 @@ def main() -> None:
         expected = [answer_of(port, image) for image in images]
         assert all(status == 200 for status, _ in expected)
         cached = names_in(folder / "cache")
-        for _ in range(args.kills):
+        for _ in range(kills):
             if rng.random() < WHILE_STARTING:
                 process.kill()
                 process = started(port, folder)
                 time.sleep(rng.uniform(0, 0.5))
-                totals["kills"] += 1
                 totals["while_starting"] += 1
             else:
                 with asking(port, images, expected, totals):
                     time.sleep(rng.uniform(0.02, 0.6))
                     process.kill()
-                    totals["kills"] += 1
+            totals["kills"] += 1
             process.kill()
             totals["files_left"] += len(names_in(folder / "tmp"))
             totals["caches_that_differ"] += names_in(folder / "cache") != cached
@@ -170,8 +170,35 @@ def main() -> None:
             wait_until_ready(process, port)
         totals["answers_that_differ"] += sum(answer_of(port, i) != e for i, e in zip(images, expected, strict=True))
         process.kill()
-    print(json.dumps({"command": "serve", **totals}))
-    sys.exit(1 if any(totals[name] for name in ("answers_that_differ", "files_left", "caches_that_differ")) else 0)
+    return totals
+
+
+def table(lines: Iterable[Line]) -> Iterator[str]:
+    """One row: all campaigns."""
+    yield (
+        "| command | kills | while it started | whole answers | cut off | answers that differ | files left "
+        "| caches that differ | version |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|"
+    some = list(lines)
+    counts = " | ".join(f"{total(some, name):,}" for name in ("kills", "while_starting", "answers", "cut_off", *WRONG))
+    yield f"| `serve` | {counts} | {versions(some)} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=0)
+    parser.add_argument("--seed", type=int, help="by default one that no campaign of the ledger had")
+    add_write(parser)
+    args = parser.parse_args()
+    place, failed = section("benchmarks.kill_service", write=args.write), False
+    if args.kills:
+        seed = next_seed("serve") if args.seed is None else args.seed
+        totals = campaign(args.kills, random.Random(seed))
+        print(json.dumps(add_campaign("serve", seed, dict(totals))))
+        failed = any(totals[name] for name in WRONG)
+    place.show(table(campaigns("serve")))
+    sys.exit(int(failed))
 
 
 if __name__ == "__main__":

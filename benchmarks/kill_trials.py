@@ -3,8 +3,9 @@
 Most kills come after a random number of new records; the others after a random time, also while a process loads,
 repairs or finishes. A run that ends before its kill is compared, and a new one begun. With --power-loss the file is
 then cut to what it had when it was last synced, or a little more: what a disk may have after a power loss. Commands run
-in children forked from this process, so they start at once. Prints a JSON line: kills, how many fell while records were
-written, power losses, records lost and duplicated, runs whose records differ from the uninterrupted.
+in children forked from this process, so they start at once. The campaign is a line of the ledger: kills, how many fell
+while records were written, power losses, records lost and duplicated, runs whose records differ from the uninterrupted.
+Without --kills the table of all campaigns is made from the ledger.
 """
 
 import argparse
@@ -15,14 +16,18 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
+from .campaigns import Line, add_campaign, alike, campaigns, next_seed, total, versions
 from .forked import Forked, import_everything
+from .sections import add_write, section
 
 BY_TIME = 0.3
+COMMANDS = ("eval", "classify", "ray")
 
 
 def make_folder(root: Path, n: int) -> None:
@@ -116,19 +121,9 @@ def finish(process: Forked) -> None:
     assert code == 0, f"exit code {code}"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--command", choices=["eval", "ray", "classify"], default="eval")
-    parser.add_argument("--power-loss", action="store_true", help="after half of the kills the disk loses what it may")
-    parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--images", type=int, default=1000)
-    parser.add_argument("--model", default="toy")
-    parser.add_argument("--method", default="zero")
-    parser.add_argument("--views", type=int, default=8)
-    parser.add_argument("--seed", type=int, default=0)
-    args = parser.parse_args()
+def campaign(args: argparse.Namespace, rng: random.Random) -> Counter[str]:
+    """Kill as often as asked, and compare every run that ends."""
     import_everything()
-    rng = random.Random(args.seed)
     totals: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
@@ -139,33 +134,73 @@ def main() -> None:
         whole = lines_of(Path(folder) / "whole")
         while totals["kills"] < args.kills:
             out = Path(folder) / f"run-{totals['runs']}"
-            while totals["kills"] < args.kills:
-                before, _ = count(out)
-                process = started(args, data, out)
-                if rng.random() < BY_TIME:
-                    process.wait(rng.uniform(0, longest))
-                else:
-                    goal = before + rng.randrange(1, args.images // 5)
-                    while process.poll() is None and count(out)[0] < goal:
-                        process.wait(rng.uniform(0, 0.02))
-                if process.poll() is not None:
-                    break  # it was quicker than its kill
-                process.kill()
-                if args.power_loss and rng.random() < 0.5:
-                    totals["power_losses"] += lose_power(out, rng)
-                after, torn = count(out)
-                totals["kills"] += 1
-                totals["kills_while_writing"] += before < after < args.images
-                totals["torn_lines"] += torn
+            while totals["kills"] < args.kills and kill_once(args, data, out, rng, longest, totals):
+                pass
             finish(started(args, data, out))
             totals["runs"] += 1
             totals.update(compare(out, whole))
-    print(
-        json.dumps(
-            {"command": args.command, "images": args.images, "model": args.model, "method": args.method, **totals}
-        )
+    return totals
+
+
+def kill_once(
+    args: argparse.Namespace, data: Path, out: Path, rng: random.Random, longest: float, totals: Counter[str]
+) -> bool:
+    """Start or continue the command and kill it; False where it was quicker."""
+    before, _ = count(out)
+    process = started(args, data, out)
+    if rng.random() < BY_TIME:
+        process.wait(rng.uniform(0, longest))
+    else:
+        goal = before + rng.randrange(1, args.images // 5)
+        while process.poll() is None and count(out)[0] < goal:
+            process.wait(rng.uniform(0, 0.02))
+    if process.poll() is not None:
+        return False
+    process.kill()
+    totals["kills"] += 1
+    totals["kills_while_writing"] += before < count(out)[0] < args.images
+    if args.power_loss and rng.random() < 0.5:
+        totals["power_losses"] += lose_power(out, rng)
+    totals["torn_lines"] += count(out)[1]
+    return True
+
+
+def table(lines: Iterable[Line]) -> Iterator[str]:
+    """A row for each command and number of images and views."""
+    yield (
+        "| command | images | views | kills | while records were written | power losses | torn lines | lost | doubled "
+        "| runs that differ | version |"
     )
-    sys.exit(1 if totals["lost"] or totals["duplicated"] or totals["runs_that_differ"] else 0)
+    yield "|---|---|---|---|---|---|---|---|---|---|---|"
+    for (command, images, views), some in alike(lines, "command", "images", "views"):
+        names = ("kills", "kills_while_writing", "power_losses", "torn_lines", "lost", "duplicated")
+        counts = " | ".join(f"{total(some, name):,}" for name in names)
+        name = "eval --engine ray" if command == "ray" else command
+        differ = f"{total(some, 'runs_that_differ')} of {total(some, 'runs')}"
+        yield f"| `{name}` | {images:,} | {views} | {counts} | {differ} | {versions(some)} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--command", choices=COMMANDS, default="eval")
+    parser.add_argument("--power-loss", action="store_true", help="after half of the kills the disk loses what it may")
+    parser.add_argument("--kills", type=int, default=0)
+    parser.add_argument("--images", type=int, default=60)
+    parser.add_argument("--model", default="toy")
+    parser.add_argument("--method", default="zero")
+    parser.add_argument("--views", type=int, default=4)
+    parser.add_argument("--seed", type=int, help="by default one that no campaign of the ledger had")
+    add_write(parser)
+    args = parser.parse_args()
+    place, failed = section("benchmarks.kill_trials", write=args.write), False
+    if args.kills:
+        seed = next_seed(args.command) if args.seed is None else args.seed
+        settings = {name: getattr(args, name) for name in ("images", "views", "model", "method")}
+        totals = campaign(args, random.Random(seed))
+        print(json.dumps(add_campaign(args.command, seed, settings | totals)))
+        failed = any(totals[name] for name in ("lost", "duplicated", "runs_that_differ"))
+    place.show(table(campaigns(*COMMANDS)))
+    sys.exit(int(failed))
 
 
 if __name__ == "__main__":

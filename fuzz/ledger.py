@@ -1,6 +1,6 @@
 """What all campaigns came to: a file that each adds its figures to, and the tables made of it.
 
-`python -m fuzz.ledger` prints the tables, `--write` puts them into docs/reliability.md as well.
+`python -m fuzz.ledger` prints the tables, `--write` puts them into docs/results/reliability.md as well.
 """
 
 import argparse

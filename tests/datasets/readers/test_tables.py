@@ -40,6 +40,8 @@ def test_a_jsonl_may_point_anywhere_and_label_by_the_classes_of_a_card(tmp_path)
         ("t.csv", "path,label\na.jpg,cat\n./a.jpg,dog\n", r"line 3 of .* lists ./a.jpg a second time"),
         ("t.csv", "path,label\n", "lists no images; expected columns path and label"),
         ("t.csv", "path,label\na.jpg,0\nb.jpg,1\n", "are numbers; say what they mean .*--classes"),
+        ("t.csv", 'path,label\n"a.jpg,cat\nb.jpg,dog\n', "is not CSV: unexpected end of data"),
+        ("t.csv", 'path,label\na.jpg,"cat\nb.jpg,dog\n', "is not CSV: unexpected end of data"),
         ("t.jsonl", '{"path": "a.jpg", "label": "cat"}\n{"path"', "line 2 of .* is not valid JSON"),
         ("t.jsonl", '["a.jpg", "cat"]\n', "line 1 of .* has no path and label"),
     ],
