@@ -15,7 +15,6 @@ import random
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +24,7 @@ from benchmarks.machine import measured_on
 from benchmarks.sections import add_write, section
 from viewvote.encoders.onnx.runtimes import count_workers, open_session, spread
 from viewvote.telemetry import without_openvino_telemetry
+from viewvote.views.threads import Pool
 
 TITLES = {"lite0": "EfficientNet-Lite0", "b0": "EfficientNet-B0", "vit": "ViT-B/16"}
 VARIANTS = {"fp32": "fp32", "static": "static int8", "dynamic": "dynamic int8"}
@@ -172,7 +172,7 @@ def batched_openvino(path: Path) -> Callable[[np.ndarray], object]:
 def spread_views(path: Path, runtime: str, views: np.ndarray) -> Callable[[], object]:
     workers = count_workers(0)
     session = open_session(path, runtime=runtime, workers=workers)
-    pool = ThreadPoolExecutor(workers)
+    pool = Pool(workers, "spread")
 
     def work(i: int) -> np.ndarray:
         return session.run({"pixel_values": views[i : i + 1]}, output="image_embeds")

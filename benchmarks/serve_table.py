@@ -50,10 +50,7 @@ def latency_rows(one: Found) -> Iterator[tuple[str, str]]:
         row = one[clients]
         yield f"{title}: median, p99 (n {row['n']:,})", f"{1000 * row['50%']:.1f} ms, {1000 * row['99%']:.0f} ms"
     yield "p99 of four clients to that of one", f"{one['4']['99%'] / one['1']['99%']:.1f} times"
-    for name, title in (
-        ("same", "the same photograph among four and alone"),
-        ("again", "one photograph again and again"),
-    ):
+    for name, title in AGAINST_ALONE.items():
         row = one[name]
         times = ", ".join(f"{row[share]:.1f}" for share in ("50%", "90%", "99%"))
         yield f"{title}: median, 90%, p99 (n {row['n']:,})", f"{times} times"
