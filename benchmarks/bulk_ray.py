@@ -31,6 +31,7 @@ TITLES = {"processes": "two processes of one thread", "ray": "two Ray actors of 
 
 CODE = """
 import json, sys
+import pandas  # pyarrow imports it with its first table; Ray's actors have it before their first shard
 from benchmarks.bulk_ray import note_start
 from viewvote.bulk import BulkJob, Recipe, classify_bulk
 from viewvote.bulk.run import LocalBulk
