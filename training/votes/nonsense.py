@@ -1,4 +1,4 @@
-"""How often names are taken for nonsense, and nonsense for names (`viewvote.labels.nonsense`).
+"""How often names are taken for nonsense, and nonsense for names (docs/results/probability.md, by hand).
 
     python -m training.votes.nonsense --data DIR
 
