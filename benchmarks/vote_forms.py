@@ -76,14 +76,14 @@ def tempered(power: float) -> Form:
 FORMS: Mapping[str, Form] = {
     "ZERO": lambda views: Zero().decide(views).index,
     SHIPPED: anchored(),
-    "the same w everywhere: 1": anchored(weight=1),
-    "w = 1.5": anchored(weight=1.5),
-    "w = 2": anchored(weight=2),
+    "w = 1 for all labels": anchored(weight=1),
+    "w = 1.5 for all labels": anchored(weight=1.5),
+    "w = 2 for all labels": anchored(weight=2),
     "a quarter of the votes replaced by mean probabilities": softened(0.25),
-    "half of the votes": softened(0.5),
-    "all votes": softened(1),
+    "half of the votes replaced by them": softened(0.5),
+    "all votes replaced by them": softened(1),
     "no vote: 0.5 p(source) + 0.5 mean of the kept views": averaged(0.5),
-    "no vote: 0.6 + 0.4": averaged(0.6),
+    "no vote: 0.6 p(source) + 0.4 mean of the kept views": averaged(0.6),
     "p(source) divided by the square root of its maximum": tempered(-0.5),
     "p(source) divided by its maximum": tempered(-1),
     "p(source) times the square root of its maximum": tempered(0.5),
@@ -91,9 +91,9 @@ FORMS: Mapping[str, Form] = {
     "keep 0.5": anchored(keep=0.5),
     "keep 0.7": anchored(keep=0.7),
     "keep 1": anchored(keep=1),
-    "keep 0.5, 0.7 w": anchored(keep=0.5, times=0.7),
-    "keep 0.7, 0.7 w": anchored(keep=0.7, times=0.7),
-    "keep 0.7, 0.5 w": anchored(keep=0.7, times=0.5),
+    "keep 0.5, w times 0.7": anchored(keep=0.5, times=0.7),
+    "keep 0.7, w times 0.7": anchored(keep=0.7, times=0.7),
+    "keep 0.7, w times 0.5": anchored(keep=0.7, times=0.5),
 }
 
 
