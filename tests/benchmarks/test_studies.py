@@ -4,12 +4,14 @@ import pytest
 
 pytest.importorskip("onnxruntime")
 from benchmarks.studies import (
+    OF_VIEWS,
     SETS,
     TIMED,
     TUNED,
     calibration_table,
     cost_table,
     invariance_table,
+    kept,
     specs_of,
     views_table,
 )
@@ -75,6 +77,12 @@ def test_costs_are_multiples_of_zero_with_the_same_teacher():
     assert made[-1] == "Measured on a machine; 6 photographs."
     assert made[:2] == written[:2]
     assert titles(made)[:-1] == titles(written)[:-1] == [*titles(made)[:2], *(f"| {title}" for title in TIMED), ""]
+
+
+def test_what_is_kept_makes_the_tables_of_the_page():
+    found = {name: kept(name)["rows"] for name in OF_VIEWS}
+    assert list(calibration_table(found)) == of_the_page("benchmarks.studies", "calibration")
+    assert list(views_table(found)) == of_the_page("benchmarks.studies", "views")
 
 
 def test_the_runs_are_of_every_set_and_seed(tmp_path):
