@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from benchmarks import methods_cost, peak, runtimes
+from benchmarks import ask_again, methods_cost, peak, runtimes
 from benchmarks.kept import Kept
 from benchmarks.machine import measured_on
 from tests.benchmarks.test_bulk_tables import rows_of
@@ -86,3 +86,12 @@ def test_the_line_above_a_table_has_the_machine_that_measured_and_its_loads(tmp_
     lines.append({"unit": ["machine"], "found": "Another processor (VNNI), 8 cores", "load": 1.0})
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert measured_on(Kept(file, {})) == "Another processor (VNNI), 8 cores, load 0.3 to 2.0"
+
+
+def test_asking_again_is_told_by_image():
+    made = list(ask_again.table([("features", 3, 1000, (0.25, 0.18)), ("encoded bytes", 3, 20, (1.0, 0.96))]))
+    assert made[:2] == of_the_page("benchmarks.ask_again")[:2]
+    assert made[2:] == [
+        "| features | 3 | 1,000 | 0.00025 | 0.00018 |",
+        "| encoded bytes | 3 | 20 | 0.05000 | 0.04800 |",
+    ]
