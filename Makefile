@@ -25,7 +25,7 @@ check: $(VENV)/all.stamp
 	$(BIN)/lint-imports --no-cache
 
 # The modules whose every branch can be tested without a model.
-PURE := src/viewvote/errors.py,src/viewvote/prediction.py,src/viewvote/arrays.py,src/viewvote/rng.py,src/viewvote/registry.py,src/viewvote/vote.py,src/viewvote/files.py,src/viewvote/reading.py,src/viewvote/outputs.py,src/viewvote/fields.py,src/viewvote/records/*,src/viewvote/metrics/*,src/viewvote/images/*,src/viewvote/views/*,src/viewvote/labels/*,src/viewvote/classify/*,src/viewvote/stopping/*,src/viewvote/methods/*
+PURE := src/viewvote/errors.py,src/viewvote/prediction/*,src/viewvote/arrays.py,src/viewvote/rng.py,src/viewvote/registry.py,src/viewvote/vote.py,src/viewvote/files.py,src/viewvote/reading.py,src/viewvote/outputs.py,src/viewvote/fields.py,src/viewvote/records/*,src/viewvote/metrics/*,src/viewvote/images/*,src/viewvote/views/*,src/viewvote/labels/*,src/viewvote/classify/*,src/viewvote/stopping/*,src/viewvote/methods/*
 
 # `make bench DATA=folder/of/photographs` also measures accuracy and writes docs/results/performance.md; cut off, it goes on where
 # it ended (BENCH=--anew starts over), and `make bench BENCH=--quick` is a trial.

@@ -101,6 +101,8 @@ def measure(name: str, *, classes: int, views: int, rounds: int) -> dict[str, fl
     import numpy as np
 
     from viewvote import Classifier
+    from viewvote.classify.scheduler import encode_units
+    from viewvote.classify.stream import answers_of
 
     encoder = build_encoder(name)
     method = build_method(name)
@@ -118,7 +120,7 @@ def measure(name: str, *, classes: int, views: int, rounds: int) -> dict[str, fl
     seconds, work = [], []
     for _ in range(rounds + 1 if rounds > 1 else 1):
         start, worked = time.perf_counter(), time.process_time()
-        list(classifier._answers([sample], batch_views=views))
+        list(answers_of(classifier, [sample], batch_views=views, encode=encode_units(encoder)))
         seconds.append(time.perf_counter() - start)
         work.append(time.process_time() - worked)
     kept = seconds[1:] or seconds

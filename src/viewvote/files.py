@@ -118,9 +118,8 @@ def shipped(folder: str) -> Path:
 
 
 def example_files() -> list[Path]:
-    """The shipped photographs, the labels to ask about them, and the table of their right answers."""
-    folder = shipped("examples")
-    return [folder / "labels.txt", folder / "photos.csv", *(path for path in (folder / "photos").iterdir())]
+    """The shipped photographs with their sources, labels to ask about them, and a table of right answers."""
+    return sorted(path for path in shipped("examples").rglob("*") if path.is_file())
 
 
 def example_photos() -> list[Path]:

@@ -51,7 +51,7 @@ def test_a_folder_that_cannot_be_written_is_an_error_of_one_line(tmp_path):
     assert "taken" in done.stderr
 
 
-@pytest.mark.parametrize("name", ["labels.txt", "photos.csv", "photos/README.md"])
+@pytest.mark.parametrize("name", ["labels.txt", "photos.csv", "README.md"])
 def test_everything_beside_the_photographs_is_written_too(tmp_path, name):
     assert viewvote("examples", "there", cwd=tmp_path).returncode == 0
     assert (tmp_path / "there" / name).stat().st_size > 0

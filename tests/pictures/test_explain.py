@@ -102,5 +102,5 @@ def test_bars_that_are_more_than_votes_say_so(monkeypatch):
         explain(two_colours(), Classifier("toy", labels=["red", "green"], method=method, n_views=16)(two_colours()))
     assert [text for text in said if text.startswith("votes")] == [
         "votes",
-        "votes; as bars the scores, with the source view's say",
+        "votes (the bars count the source view too)",
     ]

@@ -3,16 +3,13 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..encoders.batch_size import fastest_batch
-from ..errors import ViewvoteError
 from ..images.photo import ImageSource
-from ..prediction import Prediction
 from ..views.sample import Keyed, Sample
 from .classifier import Classifier
 from .image_task import ImageTask
 from .prefetch import PREPARING, prepare_ahead
-from .scheduler import Scheduler, Settled, encode_units
-
-Outcome = Prediction | ViewvoteError
+from .scheduler import Settled, run_tasks
+from .stream import Outcome
 
 
 def predict_each(
@@ -30,15 +27,12 @@ def predict_each(
         like: Any of the classifiers.
         batch_views: As in `Classifier.predict_many`.
     """
-    views, encoder = like.round_ends[-1], like.encoder
-    batch = batch_views or fastest_batch(encoder, cache_dir=like.cache_dir)
-    ahead = max(1, batch // like.round_ends[0]) + PREPARING
+    ends = like.round_ends
+    batch = batch_views or fastest_batch(like.encoder, cache_dir=like.cache_dir)
+    ahead = max(1, batch // ends[0]) + PREPARING
     samples = prepare_ahead(like.prepare, images, ahead=ahead, limits=like.limits)
     tasks: Iterator[ImageTask | Settled[Outcome]] = (
         classifier.task(one) if isinstance(one, Sample) else Settled(one)
         for one, classifier in zip(samples, classifiers, strict=True)
     )
-    scheduler: Scheduler[Outcome] = Scheduler(
-        encode_units(encoder), batch_views=batch, block=encoder.block_views or views
-    )
-    return scheduler.run(tasks, most_open=2 * len(like.round_ends) * (batch // like.round_ends[0] + 1))
+    return run_tasks(tasks, like.encoder, ends=ends, batch_views=batch)

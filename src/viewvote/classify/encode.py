@@ -18,7 +18,7 @@ from .features import EncodedImage, Encoding, Features, ImageFacts
 from .options import checked_images
 from .prefetch import PREPARING, prepare_ahead
 from .progress import Progress, counted
-from .scheduler import Scheduler, Settled, encode_units
+from .scheduler import Settled, run_tasks
 from .view_plan import ViewPlan
 
 Outcome = EncodedImage | ViewvoteError
@@ -56,15 +56,12 @@ def encode_each(
     Views are computed together as `predict_many` computes them, so that answers from features are the same bits.
     """
     batch = batch_views or fastest_batch(plan.encoder, cache_dir=plan.cache_dir)
-    images_a_batch = batch // plan.n_views
-    samples = prepare_ahead(plan.prepare, images, ahead=max(1, images_a_batch) + PREPARING, limits=plan.limits)
+    ahead = max(1, batch // plan.n_views) + PREPARING
+    samples = prepare_ahead(plan.prepare, images, ahead=ahead, limits=plan.limits)
     tasks: Iterator[EncodeTask | Settled[Outcome]] = (
         EncodeTask(one) if isinstance(one, Sample) else Settled(one) for one in samples
     )
-    scheduler: Scheduler[Outcome] = Scheduler(
-        encode_units(plan.encoder), batch_views=batch, block=plan.encoder.block_views or plan.n_views
-    )
-    yield from scheduler.run(tasks, most_open=2 * (images_a_batch + 1))
+    yield from run_tasks(tasks, plan.encoder, ends=[plan.n_views], batch_views=batch)
 
 
 def encode(

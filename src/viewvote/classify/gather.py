@@ -21,11 +21,11 @@ from ..views.sample import Keyed, Sample
 from ..vote import checked_logits
 from .options import checked_images
 from .prefetch import PREPARING, prepare_ahead
-from .scheduler import Scheduler, Settled, encode_units
+from .scheduler import Settled, run_tasks
 from .setup import LabelledModel
 
 if TYPE_CHECKING:
-    from .classifier import Classifier
+    from .base import BaseClassifier
 
 
 MOST_SOURCES = 10_000
@@ -80,7 +80,7 @@ class Gathered:
 
 
 def gather_context(
-    classifier: Classifier, images: Iterable[ImageSource | Keyed], *, mix: Sequence[float] | str | None = None
+    classifier: BaseClassifier, images: Iterable[ImageSource | Keyed], *, mix: Sequence[float] | str | None = None
 ) -> Gathered:
     """What these photos take off the labels' logits; those that cannot be read are left out."""
     found = (one for one in source_logits(classifier, images) if isinstance(one, SourceLogits))
@@ -88,7 +88,7 @@ def gather_context(
 
 
 def context_from(
-    photos: Iterable[SourceLogits], classifier: Classifier, *, mix: Sequence[float] | str | None = None
+    photos: Iterable[SourceLogits], classifier: BaseClassifier, *, mix: Sequence[float] | str | None = None
 ) -> Gathered:
     """The context in the logits of photos, whatever their order."""
     student, taught, sources = LogitSample(), LogitSample(), dict[str, Float32]()
@@ -103,7 +103,7 @@ def context_from(
 
 
 def source_logits(
-    classifier: Classifier, images: Iterable[ImageSource | Keyed]
+    classifier: BaseClassifier, images: Iterable[ImageSource | Keyed]
 ) -> Iterator[SourceLogits | ViewvoteError]:
     """The logits of each photo's source view, in order, as they are without any context."""
     check_method(classifier)
@@ -120,13 +120,10 @@ def source_logits(
     tasks: Iterator[SourceTask | Settled[SourceLogits | ViewvoteError]] = (
         SourceTask(one, model, teacher) if isinstance(one, Sample) else Settled(one) for one in samples
     )
-    scheduler: Scheduler[SourceLogits | ViewvoteError] = Scheduler(
-        encode_units(classifier.encoder), batch_views=batch, block=1
-    )
-    return scheduler.run(tasks, most_open=2 * batch + 2)
+    return run_tasks(tasks, classifier.encoder, ends=[1], batch_views=batch)
 
 
-def checked_context(given: Context | str | Path | None, classifier: Classifier) -> Context | None:
+def checked_context(given: Context | str | Path | None, classifier: BaseClassifier) -> Context | None:
     """The context to use, read where a file is given; UsageError unless it is of these labels, models and method."""
     if given is None:
         return None
@@ -150,7 +147,7 @@ def checked_context(given: Context | str | Path | None, classifier: Classifier) 
     return context
 
 
-def check_method(classifier: Classifier) -> None:
+def check_method(classifier: BaseClassifier) -> None:
     """Raise UsageError unless the method decides on logits alone."""
     if not isinstance(classifier.method, TrainingFreeMethod):
         raise UsageError(
@@ -165,7 +162,7 @@ def teacher_offsets(context: Context | None) -> Float32 | None:
 
 
 def _context_of(
-    sample: LogitSample, classifier: Classifier, encoder: Encoder, *, mix: Sequence[float] | str | None
+    sample: LogitSample, classifier: BaseClassifier, encoder: Encoder, *, mix: Sequence[float] | str | None
 ) -> Context:
     rows = sample.rows().reshape(-1, len(classifier.labels))
     return Context(

@@ -7,9 +7,9 @@ from threading import Event
 from typing import TypeVar
 
 from ..arrays import Float32, UInt8
+from .scheduler import Encode
 
 T = TypeVar("T")
-Encode = Callable[[Sequence[UInt8]], Sequence[Float32]]
 
 VIEWS_AT_ONCE = max(16, os.cpu_count() or 1)
 """Views between two looks at whether to go on: few, but enough for every core."""

@@ -7,6 +7,7 @@ from typing import TypeVar
 from PIL import Image
 
 from ..checks import checked_keep
+from ..encoders import Encoder
 from ..errors import UsageError
 from ..images.tensors import is_tensor
 from ..methods import METHODS, Method, StreamingMethod, TrainingFreeMethod, TuningMethod
@@ -66,6 +67,33 @@ def checked_method(method: str | Method, keep: float | None, *, text_head: bool 
     if "keep" not in settings_of(method):
         raise UsageError(f"method {method!r} uses no kept views, so it takes no keep.")
     return build_method(method, {"keep": checked_keep(keep)})
+
+
+def check_teacher(method: Method, teacher: str | Encoder | None) -> None:
+    """Raise UsageError for a teacher that the method does not ask."""
+    if teacher is not None and not method.asks_teacher:
+        raise UsageError(f"method {method.name!r} asks no teacher; use 'zero', or leave the teacher out.")
+
+
+def check_tuning(method: Method, encoder: Encoder, teacher: Encoder | None, *, named: bool) -> None:
+    """Raise UsageError where the method tunes and cannot tune these models, or labels that are more than names."""
+    if isinstance(method, TuningMethod):
+        if not named:
+            raise UsageError(f"method {method.name!r} tunes a prompt around names; give the labels as a list.")
+        method.check(encoder, teacher)
+
+
+def check_text_head(method: Method, *, asks_presence: bool) -> None:
+    """Raise UsageError where the labels' own vectors are not enough for the method, or for what is asked beside it."""
+    if isinstance(method, TuningMethod):
+        raise UsageError(f"method {method.name!r} needs the text tower; it takes no text head.")
+    if method.asks_likeness:
+        raise UsageError(
+            f"method {method.name!r} compares the labels with ordinary names, which a text head of yours does "
+            "not hold; give it a weight, e.g. --set weight=1."
+        )
+    if asks_presence:
+        raise UsageError("a text head holds the labels alone; whether any is there is told by other names too.")
 
 
 def _method_object(method: object) -> Method:

@@ -8,13 +8,13 @@ from ..images.photo import Photo
 from ..methods import TuningMethod
 from ..prediction import Prediction
 from ..views.sample import Sample, views_of
-from .classifier import Classifier
+from .base import BaseClassifier
 from .features import EncodedImage, Encoding, ImageFacts
 from .image_task import ImageTask
 from .scheduler import receive_known
 
 
-def check_recall(classifier: Classifier, encoding: Encoding) -> None:
+def check_recall(classifier: BaseClassifier, encoding: Encoding) -> None:
     """Raise UsageError unless the classifier's answers follow from such features, to the last bit."""
     if classifier.teacher is not None:
         raise UsageError("a teacher looks at pixels, which features do not have; classify the images themselves.")
@@ -32,13 +32,13 @@ def check_recall(classifier: Classifier, encoding: Encoding) -> None:
     encoding.check_views(classifier.round_ends)
 
 
-def recall_each(classifier: Classifier, encoding: Encoding, images: Iterable[EncodedImage]) -> Iterator[Prediction]:
+def recall_each(classifier: BaseClassifier, encoding: Encoding, images: Iterable[EncodedImage]) -> Iterator[Prediction]:
     """The answers for encoded images, in their order, the same as for the images themselves; checked at once."""
     check_recall(classifier, encoding)
     return _answers(classifier, images)
 
 
-def _answers(classifier: Classifier, images: Iterable[EncodedImage]) -> Iterator[Prediction]:
+def _answers(classifier: BaseClassifier, images: Iterable[EncodedImage]) -> Iterator[Prediction]:
     ends, setup = classifier.round_ends, classifier.setup()
     for image in images:
         task = ImageTask(_sample(classifier, image.facts), setup, ends=ends)
@@ -51,7 +51,7 @@ def _answers(classifier: Classifier, images: Iterable[EncodedImage]) -> Iterator
         yield task.answer
 
 
-def _sample(classifier: Classifier, facts: ImageFacts) -> Sample:
+def _sample(classifier: BaseClassifier, facts: ImageFacts) -> Sample:
     """The sample that the image would be, without its pixels."""
     photo = Photo(_no_pixels, size=facts.size, name=facts.path or "features", content=_no_pixels)
     views, tie_draw = views_of(

@@ -15,6 +15,8 @@ from ..encoders import Encoder
 
 Answer = TypeVar("Answer")
 Answer_co = TypeVar("Answer_co", covariant=True)
+Encode = Callable[[Sequence[UInt8]], Sequence[Float32]]
+"""From units of views to the features of each."""
 
 
 class Task(Protocol[Answer_co]):
@@ -90,7 +92,7 @@ class Scheduler(Generic[Answer]):
     then, in a smaller batch. Views of a task that has its answer already (a caller gave up on it) are left out.
     """
 
-    def __init__(self, encode: Callable[[Sequence[UInt8]], Sequence[Float32]], *, batch_views: int, block: int) -> None:
+    def __init__(self, encode: Encode, *, batch_views: int, block: int) -> None:
         self._encode = encode
         self._batch_views = max(batch_views, block)
         self._block = block
@@ -157,6 +159,29 @@ class Scheduler(Generic[Answer]):
             if unit.last:
                 request.task.receive(np.concatenate(request.features), request.seconds)
                 self._refills.extend(self._units(request.task))
+
+
+def run_tasks(
+    tasks: Iterable[Task[Answer] | Settled[Answer] | None],
+    encoder: Encoder,
+    *,
+    ends: Sequence[int],
+    batch_views: int,
+    encode: Encode | None = None,
+) -> Iterator[Answer]:
+    """The answers of tasks, in their order, with views in batches as the encoder computes them.
+
+    Args:
+        tasks: One for each image, as a `Scheduler` takes them.
+        encoder: What encodes the views.
+        ends: How many views of an image have been looked at after each of its rounds.
+        batch_views: Views in a batch; rounded up to the encoder's block.
+        encode: In place of `encode_units` of the encoder.
+    """
+    scheduler: Scheduler[Answer] = Scheduler(
+        encode or encode_units(encoder), batch_views=batch_views, block=encoder.block_views or ends[-1]
+    )
+    return scheduler.run(tasks, most_open=2 * len(ends) * (batch_views // ends[0] + 1))
 
 
 def cut_inside_block(ends: Sequence[int], known: int, block: int | None) -> int | None:

@@ -12,7 +12,7 @@ from ..views.sample import Keyed, Sample
 from .classifier import Classifier
 from .image_task import ImageTask, blank_views
 from .prefetch import PREPARING, prepare_ahead
-from .scheduler import Scheduler, Settled, cut_inside_block, encode_units
+from .scheduler import Settled, cut_inside_block, run_tasks
 
 Answers = list[Prediction | ViewvoteError]
 
@@ -90,7 +90,4 @@ def predict_together(
         SharedTask(one, classifiers) if isinstance(one, Sample) else Settled([one] * len(classifiers))
         for one in samples
     )
-    scheduler: Scheduler[Answers] = Scheduler(
-        encode_units(widest.encoder), batch_views=batch, block=widest.encoder.block_views or views
-    )
-    return scheduler.run(tasks, most_open=2 * (batch // views + 1))
+    return run_tasks(tasks, widest.encoder, ends=[views], batch_views=batch)

@@ -7,6 +7,7 @@ import typer
 
 from . import options as opt
 from .guard import complain, guarded
+from .printing import put_text
 
 HELP = """Fit the probability of answers on the records of runs with known labels.
 
@@ -38,16 +39,13 @@ def calibrate(
     overwrite: opt.OverwriteOption = False,
 ) -> None:
     """Fit the probability of answers on the records of runs."""
-    from ..outputs import check_output, put_output
+    from ..outputs import check_output
     from ..runs.calibrate import calibrate_runs
 
     if output is not None:
         check_output(output, overwrite=overwrite)
     found = calibrate_runs(runs)
-    if output is None:
-        typer.echo(found.to_text(), nl=False)
-    else:
-        put_output(output, found.to_text())
+    put_text(found.to_text(), output)
     before, after = found.measured["before"], found.measured["held_back"]
     complain(
         f"calibration error {before['ece']:.1%} before, {after['ece']:.1%} on records held back (n {after['n']}); "

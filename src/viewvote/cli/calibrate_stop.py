@@ -7,6 +7,7 @@ import typer
 
 from . import options as opt
 from .guard import complain, guarded
+from .printing import put_text
 
 HELP = """Calibrate adaptive views on the records of runs that looked at all views.
 
@@ -68,7 +69,7 @@ def calibrate_stop(
     """Calibrate adaptive views on the records of runs."""
     import json
 
-    from ..outputs import check_output, put_output
+    from ..outputs import check_output
     from ..report.stopping import calibrate_runs
     from ..stopping.adaptive import STRICT
 
@@ -76,11 +77,7 @@ def calibrate_stop(
         check_output(output, overwrite=overwrite)
     asked = [_rate(text) for text in disagreement or [STRICT]]
     found, noise = calibrate_runs(runs, disagreements=asked, method=method, keep=keep, budget=budget)
-    text = json.dumps({"calibrations": [one.to_dict() for one in found]}, indent=1)
-    if output is None:
-        typer.echo(text)
-    else:
-        put_output(output, text + "\n")
+    put_text(json.dumps({"calibrations": [one.to_dict() for one in found]}, indent=1) + "\n", output)
     for name, rate in noise.items():
         complain(
             f"{name}: two seeds of all views differ in {rate.value:.1%} [{rate.low:.1%}, {rate.high:.1%}] (n {rate.n})."

@@ -18,7 +18,7 @@ def examples(
     """Write four photographs and their labels into a folder, and print a command to try on them."""
     from ..files import example_files, shipped
 
-    found = {path: folder / path.relative_to(shipped("examples")) for path in sorted(example_files())}
+    found = {path: folder / path.relative_to(shipped("examples")) for path in example_files()}
     taken = [copy for source, copy in found.items() if copy.exists() and copy.read_bytes() != source.read_bytes()]
     if taken:
         raise UsageError(f"{taken[0]} is there and is another file: name another folder.")

@@ -1,6 +1,7 @@
-"""Rows on standard output, as aligned columns or as JSON."""
+"""What commands print: rows, as aligned columns or as JSON, and texts that may go to a file instead."""
 
 import sys
+from pathlib import Path
 
 import typer
 
@@ -27,3 +28,13 @@ def print_line(text: str) -> None:
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
     sys.stdout.flush()
+
+
+def put_text(text: str, output: Path | None) -> None:
+    """The text on standard output, or in a file that `check_output` admitted."""
+    from ..outputs import put_output
+
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        put_output(output, text)

@@ -11,6 +11,7 @@ from . import options as opt
 from .completion import offering
 from .formats import format_of
 from .guard import guarded
+from .printing import put_text
 
 if TYPE_CHECKING:
     from ..report.table import Table
@@ -272,13 +273,3 @@ def _numbers(text: str, kind: Callable[[str], N], rule: str) -> list[N]:
         return [kind(part) for part in text.split(",")]
     except ValueError as error:
         raise UsageError(f"{rule} separated by commas; got {text!r}.") from error
-
-
-def put_text(text: str, output: Path | None) -> None:
-    """The text on standard output, or in a file that `check_output` admitted."""
-    from ..outputs import put_output
-
-    if output is None:
-        typer.echo(text, nl=False)
-    else:
-        put_output(output, text)

@@ -9,6 +9,7 @@ from . import options as opt
 from .completion import offering
 from .formats import format_of
 from .guard import guarded
+from .printing import put_text
 
 NAMES = (
     "jury",
@@ -114,7 +115,6 @@ def study(
     from ..runs.read import load_runs
     from ..studies import STUDIES, checked_options
     from ..studies.text import FORMATS as TEXTS
-    from .report import put_text
 
     if format is not None and format not in FORMATS:
         raise unknown_name("format", format, FORMATS)

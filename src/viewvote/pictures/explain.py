@@ -23,7 +23,7 @@ MARGIN, GAP = 24 * SCALE, 8 * SCALE
 PHOTO, KEPT, LOST = 420 * SCALE, 96 * SCALE, 48 * SCALE
 COLUMNS, LEAST_COLUMNS = 7, 4
 BY_EYE = 0.005
-"""What a bar may differ from the share of the votes before the picture says that it shows something else."""
+"""Shorter bars are left out; bars that differ by as much from the share of the votes are said to show more."""
 
 
 def explain(image: ImageSource | Photo, prediction: Prediction) -> Image.Image:
@@ -150,7 +150,7 @@ def _strip(tiles: Sequence[Image.Image], *, width: int) -> Image.Image | None:
 
 def _tally(prediction: Prediction, views: Sequence[ViewTrace], colours: dict[str, str]) -> Image.Image:
     """The scores as bars, best first, and what the plain model says of the source view."""
-    rows = [i for i in prediction.ranking(8) if prediction.scores[i] > 0 or i == prediction.index]
+    rows = [i for i in prediction.ranking(8) if prediction.scores[i] >= BY_EYE or i == prediction.index]
     row_height, name_width = 34 * SCALE, 150 * SCALE
     out = Image.new("RGB", (PHOTO, (len(rows) + 3) * row_height), "white")
     draw = ImageDraw.Draw(out)
@@ -159,7 +159,7 @@ def _tally(prediction: Prediction, views: Sequence[ViewTrace], colours: dict[str
         prediction.votes is not None
         and abs(prediction.scores - prediction.votes / prediction.votes.sum()).max() > BY_EYE
     ):
-        unit = "votes; as bars the scores, with the source view's say"
+        unit = "votes (the bars count the source view too)"
     write(draw, (0, 0), unit, size=11, fill=FAINT)
     room = PHOTO - name_width - 60 * SCALE
     for n, i in enumerate(rows):

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..errors import UsageError
+from ..metrics.means import Mean
+from ..rates import Rate
 from ..report.grouping import group_runs
 from ..runs.read import Run
 
@@ -66,6 +68,12 @@ class Group:
         """Dataset, model, method and split, for a row."""
         first = self.runs[0]
         return {"dataset": first.dataset, "model": first.model, "method": first.title, "split": first.split}
+
+
+def cells(key: str, value: float, interval: Rate | Mean, std: float | None = None) -> dict[str, float]:
+    """The numbers of a row for a `Column` of this key: the value, the ends of its interval, and its deviation."""
+    found = {key: value, f"{key}_low": interval.low, f"{key}_high": interval.high}
+    return found if std is None else found | {f"{key}_std": std}
 
 
 def of_views(runs: Sequence[Run], *, detail: bool = False) -> list[Run]:

@@ -14,7 +14,7 @@ from ..rates import Rate, Z, rate_of
 from ..report.rescored import recorded_views
 from ..runs.read import Run
 from .augmented import augmented_run
-from .base import COUNTS, NAMES, Column, Finding, Group, Options, groups, of_views
+from .base import COUNTS, NAMES, Column, Finding, Group, Options, cells, groups, of_views
 
 Float64 = NDArray[np.float64]
 PUBLISHED = -0.95
@@ -99,25 +99,11 @@ def _row(group: Group, keep: float) -> dict[str, Any]:
     return {
         **group.names,
         "keep": keep,
-        "source": source.value,
-        "source_low": source.low,
-        "source_high": source.high,
-        "augmented": kept.mean,
-        "augmented_low": spread.low,
-        "augmented_high": spread.high,
-        "augmented_std": kept.std,
-        "zero": zero.mean,
-        "zero_low": vote.low,
-        "zero_high": vote.high,
-        "zero_std": zero.std,
-        "gap": gap.value,
-        "gap_low": gap.low,
-        "gap_high": gap.high,
-        "gap_std": kept.std,
-        "improvement": gain.value,
-        "improvement_low": gain.low,
-        "improvement_high": gain.high,
-        "improvement_std": zero.std,
+        **cells("source", source.value, source),
+        **cells("augmented", kept.mean, spread, kept.std),
+        **cells("zero", zero.mean, vote, zero.std),
+        **cells("gap", gap.value, gap, kept.std),
+        **cells("improvement", gain.value, gain, zero.std),
         "n": source.n,
         "seeds": len(seeds),
     }

@@ -17,7 +17,7 @@ from ..runs.job import dataset_of
 from ..runs.read import Run
 from ..views.sample import prepare
 from .augmented import Augmented, augmented_run, kept_views
-from .base import COUNTS, NAMES, Column, Finding, Group, Options, groups, of_views
+from .base import COUNTS, NAMES, Column, Finding, Group, Options, cells, groups, of_views
 from .error_gap import zero_vote
 from .overconfidence import KEPT, SOURCE, bins_of
 
@@ -87,20 +87,12 @@ def _row(group: Group, options: Options) -> dict[str, Any]:
     gap = pooled_means([one.gap for one in seeds])
     return {
         **group.names,
-        "source": source.value,
-        "source_low": source.low,
-        "source_high": source.high,
-        "augmented": kept.mean,
-        "augmented_low": spread.low,
-        "augmented_high": spread.high,
-        "augmented_std": kept.std,
+        **cells("source", source.value, source),
+        **cells("augmented", kept.mean, spread, kept.std),
         "change": -gap.value,
         "change_low": -gap.high,
         "change_high": -gap.low,
-        "zero": zero.mean,
-        "zero_low": vote.low,
-        "zero_high": vote.high,
-        "zero_std": zero.std,
+        **cells("zero", zero.mean, vote, zero.std),
         "source_ece": seeds[0].source_bins.ece,
         "kept_ece": over_seeds([one.kept_bins.ece for one in seeds]).mean,
         "published": None if published is None else f"{published[0]:.2f} to {published[1]:.2f}",
