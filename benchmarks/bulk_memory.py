@@ -1,8 +1,10 @@
 """Memory of `viewvote classify` after the first 2,000 small images and at the end of many, for every source and sink.
 
+    python -m benchmarks.bulk_memory [--write] [--images 50000] [--sources tar] [--sinks csv] [--names 1000000]
+
 The toy encoder looks at one view, so that nothing but sources and sinks is measured. The command runs in a process of
-its own; at some numbers of answers it notes what it holds, and the most that it has held so far. Prints a JSON line
-for each source and sink. With --names, the seconds to the first answer of a flat folder of so many images.
+its own; at both numbers of answers it notes the most that it has held so far. Then --names: the seconds to the first
+answer of a flat folder of so many images.
 """
 
 import argparse
@@ -13,13 +15,26 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
-from typing import Any
 
+from benchmarks.kept import Kept, add_records
+from benchmarks.machine import measured_on
+from benchmarks.sections import add_write, section
 from benchmarks.shelves import LABELS, picture, write_tar
 
-SOURCES = ("tar", "parquet", "arrow", "csv", "jsonl", "folder")
-SINKS = ("parquet", "jsonl", "csv")
+SOURCES = {
+    "tar": "tar",
+    "parquet": "Parquet",
+    "arrow": "Arrow",
+    "csv": "CSV of paths",
+    "jsonl": "JSONL of paths",
+    "folder": "folder",
+}
+SINKS = {"parquet": "Parquet", "jsonl": "JSONL", "csv": "CSV"}
+FIRST = 2_000
+"""Answers after which a process has all that it needs at any number of images."""
+
 SHARD = 10_000
 """Images of a tar shard."""
 
@@ -27,25 +42,27 @@ COMMAND = ["--labels", ",".join(LABELS), "--model", "toy", "--views", "1", "--me
 
 CODE = """
 import json, sys
-from benchmarks.flat_memory import resident_mb
 from viewvote import Classifier
 from viewvote.cli import main
 def peak_mb():  # not getrusage's: that starts with what the parent holds
     with open("/proc/self/status") as status:
         return next(round(int(line.split()[1]) * 1024 / 1e6, 1) for line in status if line.startswith("VmHWM"))
-rows = []
+marks, peaks = json.loads(sys.argv.pop(1)), []
 answers = Classifier.predict_many
 def watched(*args, **settings):
     for n, answer in enumerate(answers(*args, **settings), start=1):
-        if n in (2_000, 10_000) or n % 50_000 == 0:
-            rows.append((n, resident_mb(), peak_mb()))
+        if n in marks:
+            peaks.append(peak_mb())
         yield answer
 Classifier.predict_many = watched
 try:
     main()
 finally:
-    print(json.dumps(rows), file=sys.stderr)
+    print(json.dumps(peaks), file=sys.stderr)
 """
+
+Peaks = dict[tuple[str, str], list[float]]
+"""Megabytes after the first and after all images, by source and sink."""
 
 
 def make(kind: str, folder: Path, n: int) -> str:
@@ -85,72 +102,84 @@ def _rows(kind: str, folder: Path, data: list[bytes], n: int) -> str:
     return f"{folder}/t.{kind}"
 
 
-def curve(place: str, output: str, n: int) -> dict[str, Any]:
-    """What the command holds on its way through the place."""
-    args = ["classify", place, *COMMAND, "--output", output]
-    used = os.times()
-    done = subprocess.run([sys.executable, "-c", CODE, *args], check=False, capture_output=True, text=True)
+def peaks_of(source: str, sink: str, marks: list[int]) -> list[float]:
+    """The most that the command had held after so many images, the last number being all of them."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "in"
+        folder.mkdir()
+        args = ["classify", make(source, folder, marks[-1]), *COMMAND, "--output", f"{name}/answers.{sink}"]
+        command = [sys.executable, "-c", CODE, json.dumps(marks), *args]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stderr)
-    now = os.times()
-    rows = json.loads(done.stderr.splitlines()[-1])
-    if rows[-1][0] != n:
-        raise SystemExit(f"expected {n} answers; the last that was seen is {rows[-1][0]}")
-    peaks = {images: peak for images, _, peak in rows}
-    return {
-        "images": n,
-        "resident_mb": {images: held for images, held, _ in rows},
-        "peak_mb": peaks,
-        "peak_ratio": round(peaks[n] / peaks[2000], 3),
-        "core_ms_per_image": round((now.children_user - used.children_user) * 1000 / n, 2),
-    }
+    peaks: list[float] = json.loads(done.stderr.splitlines()[-1])
+    if len(peaks) != len(marks):
+        raise SystemExit(f"{source} to {sink}: expected {marks[-1]} answers")
+    return peaks
 
 
-def start_seconds(names: int) -> dict[str, float | int]:
-    """From the command to its first answer, of a folder of so many images (links to one)."""
+def start_of(names: int) -> dict[str, float]:
+    """What it takes from the command to its first answer, of a folder of so many images (links to a few)."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "all"
         folder.mkdir()
-        (Path(name) / "one.png").write_bytes(picture(0))
         for i in range(names):
             if not i % 50_000:  # a file has at most so many names on most disks
-                (folder / f"{i:07}.png").write_bytes(picture(0))
                 first = folder / f"{i:07}.png"
+                first.write_bytes(picture(0))
             else:
                 os.link(first, folder / f"{i:07}.png")
         args = ["classify", str(folder), *COMMAND, "--format", "jsonl"]
         start = time.monotonic()
         with subprocess.Popen([sys.executable, "-m", "viewvote", *args], stdout=subprocess.PIPE) as process:
             assert process.stdout is not None  # it was asked for
-            answer = json.loads(process.stdout.readline())
+            json.loads(process.stdout.readline())
             wall = time.monotonic() - start
             user, system = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+            status = Path(f"/proc/{process.pid}/status").read_text()
             process.kill()
-        ticks = os.sysconf("SC_CLK_TCK")
-        seconds = {"wall_seconds": wall, "core_seconds": (int(user) + int(system)) / ticks}
-        return {"names": names, "first": answer["label"], **{what: round(one, 2) for what, one in seconds.items()}}
+    peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
+    return {"wall": wall, "core": (int(user) + int(system)) / os.sysconf("SC_CLK_TCK"), "mb": peak * 1024 / 1e6}
 
 
-def pairs(sources: str, sinks: str) -> Iterator[tuple[str, str]]:
-    yield from ((source, sink) for source in sources.split(",") for sink in sinks.split(","))
+def memory_table(peaks: Peaks) -> Iterator[str]:
+    """A row for each source and a column for each sink."""
+    sources, sinks = (list(dict.fromkeys(names)) for names in zip(*peaks, strict=True))
+    yield "| source | " + " | ".join(f"to {SINKS[sink]}" for sink in sinks) + " |"
+    yield "|---|" + "---:|" * len(sinks)
+    for source in sources:
+        cells = (" -> ".join(f"{mb:.1f}" for mb in peaks[source, sink]) for sink in sinks)
+        yield f"| {SOURCES[source]} | {' | '.join(cells)} |"
+
+
+def names_table(names: int, found: dict[str, float]) -> Iterator[str]:
+    """What a flat folder of so many images takes to begin with."""
+    yield "| images in the folder | s to the first answer | processor s | MB at most by then |"
+    yield "|---:|---:|---:|---:|"
+    yield f"| {names:,} | {found['wall']:.1f} | {found['core']:.1f} | {found['mb']:.0f} |"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--images", type=int, default=200_000, help="a multiple of 50,000")
-    parser.add_argument("--sources", default=",".join(SOURCES))
-    parser.add_argument("--sinks", default=",".join(SINKS))
-    parser.add_argument("--names", type=int, default=0)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--images", type=int, default=50_000)
+    parser.add_argument("--sources", nargs="+", default=list(SOURCES), choices=SOURCES)
+    parser.add_argument("--sinks", nargs="+", default=list(SINKS), choices=SINKS)
+    parser.add_argument("--names", type=int, default=1_000_000)
+    add_records(parser, "bulk-memory")
+    add_write(parser)
     args = parser.parse_args()
-    if args.names:
-        print(json.dumps(start_seconds(args.names)))
-        return
-    for source, sink in pairs(args.sources, args.sinks):
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name) / "in"
-            folder.mkdir()
-            found = curve(make(source, folder, args.images), f"{name}/answers.{sink}", args.images)
-        print(json.dumps({"source": source, "sink": sink, **found}), flush=True)
+    memory, start = (section("benchmarks.bulk_memory", part, write=args.write) for part in ("sources", "names"))
+    kept = Kept(args.records, {"images": args.images}, anew=args.anew)
+    marks = [min(FIRST, args.images // 2), args.images]
+    peaks: Peaks = {}
+    for source, sink in product(args.sources, args.sinks):
+        peaks[source, sink] = kept.unit([source, sink], lambda at=(source, sink): peaks_of(*at, marks))
+        print(f"{source} to {sink}", file=sys.stderr, flush=True)
+    found = kept.unit(["names", args.names], lambda: start_of(args.names))
+    memory.show(
+        [f"{measured_on(kept)}; MB after {marks[0]:,} and after {marks[1]:,} images.", "", *memory_table(peaks)]
+    )
+    start.show(names_table(args.names, found))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """Ray's cost: a table by two actors of one core each beside two processes of one thread each, on the same shards.
 
-In turn in every round. A worker's start (its process, the model, Ray's plans) is left out: its time counts from its
+    python -m benchmarks.bulk_ray FOLDER [--labels FILE] [--write]
+
+In turn in every round. A worker's start (its process, the model, Ray's plans) is told apart: its time counts from its
 first shard to the last part of all, so that what it waits for, between shards and at the end, is in it. A machine with
-two idle cores is needed. Prints a JSON line.
+two idle cores is needed.
 """
 
 import argparse
@@ -13,18 +15,23 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.bulk_rate import photographs
+from benchmarks.kept import Kept, add_records
+from benchmarks.machine import measured_on
+from benchmarks.sections import add_write, section
 from benchmarks.shelves import write_tar
 
 WORKERS = 2
+TITLES = {"processes": "two processes of one thread", "ray": "two Ray actors of one core"}
 
 CODE = """
 import json, sys
+import pandas  # pyarrow imports it with its first table; Ray's actors have it before their first shard
 from benchmarks.bulk_ray import note_start
 from viewvote.bulk import BulkJob, Recipe, classify_bulk
 from viewvote.bulk.run import LocalBulk
@@ -34,6 +41,8 @@ settings = json.loads(sys.argv[1])
 job = BulkJob(open_source(*settings["shards"]), Recipe(settings["recipe"]), settings["output"], settings["part_images"])
 classify_bulk(job, engine=LocalBulk(threads=1))
 """
+
+Recipes = dict[str, object]
 
 
 def note_start(module: str, marks: str) -> None:
@@ -53,6 +62,8 @@ def note_start(module: str, marks: str) -> None:
 
 def make_shards(photos: Path, folder: Path, *, shards: int, each: int) -> list[str]:
     """Shards of so many photographs each."""
+    from benchmarks.bulk_rate import photographs
+
     images = list(photographs(photos, shards * each).items())
     paths = [folder / f"{number:03}.tar" for number in range(shards)]
     for number, path in enumerate(paths):
@@ -60,7 +71,7 @@ def make_shards(photos: Path, folder: Path, *, shards: int, each: int) -> list[s
     return [str(path) for path in paths]
 
 
-def by_processes(shards: list[str], output: Path, recipe: dict[str, object], part_images: int) -> list[Path]:
+def by_processes(shards: list[str], output: Path, recipe: Recipes, part_images: int) -> list[Path]:
     """Let each process make a table of its share; returns all parts."""
     tables = [Path(f"{output}-{number}.parquet") for number in range(WORKERS)]
     started = []
@@ -74,7 +85,7 @@ def by_processes(shards: list[str], output: Path, recipe: dict[str, object], par
     return [part for table in tables for part in table.iterdir()]
 
 
-def by_ray(shards: list[str], output: Path, recipe: dict[str, object], part_images: int) -> list[Path]:
+def by_ray(shards: list[str], output: Path, recipe: Recipes, part_images: int) -> list[Path]:
     """Let actors make a table; returns its parts."""
     from viewvote.bulk import BulkJob, Recipe, classify_bulk
     from viewvote.bulk.on_ray import RayBulk
@@ -86,57 +97,91 @@ def by_ray(shards: list[str], output: Path, recipe: dict[str, object], part_imag
     return list(table.iterdir())
 
 
-def seconds_of(marks: Path, parts: list[Path]) -> tuple[float, float]:
-    """The time of all workers, each from its first shard to the last part of all; and their processor time."""
+WAYS: dict[str, Callable[[list[str], Path, Recipes, int], list[Path]]] = {"processes": by_processes, "ray": by_ray}
+
+
+def seconds_of(marks: Path, parts: list[Path], asked: int) -> dict[str, float]:
+    """From `asked` to the first shard; the time of all workers from their first shard to the last part; their work."""
     end = max(part.stat().st_mtime_ns for part in parts)
-    wall = used = 0
-    for mark in marks.glob("*.end"):
-        began, before = map(int, mark.with_suffix("").read_text().split())
-        wall, used = wall + end - began, used + int(mark.read_text()) - before
-    return wall / 1e9, used / 1e9
+    begun = [[int(word) for word in mark.with_suffix("").read_text().split()] for mark in marks.glob("*.end")]
+    used = sum(int(mark.read_text()) for mark in marks.glob("*.end")) - sum(before for _, before in begun)
+    wall = sum(end - at for at, _ in begun)
+    return {"start": (min(at for at, _ in begun) - asked) / 1e9, "wall": wall / 1e9, "core": used / 1e9}
+
+
+class Bench:
+    """Shards and Ray, there from the first measurement on."""
+
+    def __init__(self, args: argparse.Namespace, stack: ExitStack) -> None:
+        self._args, self._stack = args, stack
+        self._shards: list[str] = []
+
+    def run(self, way: str, number: int) -> dict[str, float]:
+        """The seconds of one way in one round."""
+        if not self._shards:
+            self._begin()
+        marks = self._folder / f"marks-{way}{number}"
+        marks.mkdir()
+        (self._folder / "round").write_text(str(marks))
+        asked = time.time_ns()
+        parts = WAYS[way](self._shards, self._folder / f"{way}{number}", self._recipe, self._args.part_images)
+        return seconds_of(marks, parts, asked)
+
+    def _begin(self) -> None:
+        args = self._args
+        if args.photos is None:
+            raise SystemExit("Not all is recorded: name a folder of photographs.")
+        os.environ |= {"RAY_worker_niceness": "0", "RAY_USAGE_STATS_ENABLED": "0"}  # as polite as the processes
+        import ray
+
+        from benchmarks.bulk_rate import labels_for
+
+        self._recipe: Recipes = {"model": args.model, "labels": labels_for(args.photos, args.labels)}
+        self._folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
+        round_ = str(self._folder / "round")
+        hook = {"worker_process_setup_hook": lambda: note_start("viewvote.bulk.on_ray", round_)}
+        quiet = {"include_dashboard": False, "log_to_driver": False, "logging_level": "ERROR"}
+        ray.init(address="local", num_cpus=WORKERS, runtime_env=hook, **quiet)
+        self._stack.callback(ray.shutdown)
+        self._shards = make_shards(args.photos, self._folder, shards=args.shards, each=args.each)
+
+
+def table(found: dict[str, list[dict[str, float]]], images: int) -> Iterator[str]:
+    """A line for each way; rates against the processes' of the same round."""
+    yield "| way | s to the first shard | worker s per image | core s per image | rate in worker time | in core time |"
+    yield "|---|---:|---:|---:|---:|---:|"
+    for way, title in TITLES.items():
+        start = median(one["start"] for one in found[way])
+        seconds = [median(one[what] for one in found[way]) / images for what in ("wall", "core")]
+        pairs = list(zip(found["processes"], found[way], strict=True))
+        rates = [median(theirs[what] / ours[what] for theirs, ours in pairs) for what in ("wall", "core")]
+        cells = [f"{start:.1f}", *(f"{one:.4f}" for one in seconds), *(f"{rate:.0%}" for rate in rates)]
+        yield f"| {title} | {' | '.join(cells)} |"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("photos", type=Path)
-    parser.add_argument("--shards", type=int, default=10)
-    parser.add_argument("--each", type=int, default=60, help="images of a shard")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("photos", type=Path, nargs="?", help="a folder; needed unless all is recorded")
+    parser.add_argument("--shards", type=int, default=8)
+    parser.add_argument("--each", type=int, default=100, help="images of a shard")
     parser.add_argument("--part-images", type=int, default=20, help="a divisor of --each")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--labels", type=Path, help="one a line", required=True)
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--labels", type=Path, help="a file of labels; without it the classes of the folder")
     parser.add_argument("--model", default="pocket")
+    add_records(parser, "bulk-ray")
+    add_write(parser)
     args = parser.parse_args()
-    os.environ |= {"RAY_worker_niceness": "0", "RAY_USAGE_STATS_ENABLED": "0"}  # as polite as the processes
-    import ray
-
-    labels = [label for label in args.labels.read_text().split("\n") if label]
-    recipe: dict[str, object] = {"model": args.model, "labels": labels}
-    ways = {"processes": by_processes, "ray": by_ray}
-    walls: dict[str, list[float]] = {way: [] for way in ways}
-    cores: dict[str, list[float]] = {way: [] for way in ways}
-    n = args.shards * args.each
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        hook = {"worker_process_setup_hook": lambda: note_start("viewvote.bulk.on_ray", f"{name}/round")}
-        quiet = {"include_dashboard": False, "log_to_driver": False, "logging_level": "ERROR"}
-        ray.init(address="local", num_cpus=WORKERS, runtime_env=hook, **quiet)
-        shards = make_shards(args.photos, folder, shards=args.shards, each=args.each)
-        for round_ in range(args.rounds):
-            for way, make in ways.items():
-                marks = folder / f"marks-{way}{round_}"
-                marks.mkdir()
-                (folder / "round").write_text(str(marks))
-                parts = make(shards, folder / f"{way}{round_}", recipe, args.part_images)
-                wall, used = seconds_of(marks, parts)
-                walls[way].append(wall)
-                cores[way].append(used)
-        ray.shutdown()
-    result = {"model": args.model, "images": n, "shards": args.shards, "rounds": args.rounds, "labels": len(labels)}
-    for what, found in (("worker", walls), ("core", cores)):
-        result[f"{what}_seconds_per_image"] = {way: [round(one / n, 4) for one in all_] for way, all_ in found.items()}
-        ratios = [theirs / ours for theirs, ours in zip(found["processes"], found["ray"], strict=True)]
-        result[f"ray_against_processes_in_{what}_seconds"] = round(median(ratios), 3)
-    print(json.dumps(result))
+    place = section("benchmarks.bulk_ray", write=args.write)
+    settings = {name: getattr(args, name) for name in ("shards", "each", "part_images", "model")}
+    kept = Kept(args.records, settings, anew=args.anew)
+    found: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
+    with ExitStack() as stack:
+        bench = Bench(args, stack)
+        for number in range(args.rounds):
+            for way, seconds in found.items():
+                seconds.append(kept.unit([way, number], lambda way=way, number=number: bench.run(way, number)))
+    size = f"{args.shards} shards of {args.each} photographs, {args.rounds} rounds"
+    place.show([f"{measured_on(kept)}; {size}.", "", *table(found, args.shards * args.each)])
 
 
 if __name__ == "__main__":

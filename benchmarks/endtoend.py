@@ -23,7 +23,6 @@ import argparse
 import io
 import json
 import os
-import platform
 import random
 import subprocess
 import sys
@@ -39,6 +38,7 @@ from PIL import Image
 from benchmarks.accuracy import MODES, choose_photos, judge
 from benchmarks.cost_plot import draw_plot
 from benchmarks.kept import Kept
+from benchmarks.machine import describe_machine
 from benchmarks.modes import Mode, Worker
 from benchmarks.sections import DOCS, add_write, section
 from benchmarks.tables import KEPT_MEMORY, REFERENCE, STOPPING, fixed_name, rounds_name, to_markdown
@@ -98,15 +98,6 @@ def main() -> None:
     place.show(to_markdown(results).splitlines())
     if args.write:
         draw_plot(results, DOCS / "images" / "cost-accuracy.svg")
-
-
-def describe_machine() -> str:
-    """The processor, whether it multiplies int8 by VNNI, and its cores."""
-    info = Path("/proc/cpuinfo")
-    facts = dict(line.split(":", 1) for line in info.read_text().splitlines() if ":" in line) if info.exists() else {}
-    told = {name.strip(): fact.strip() for name, fact in facts.items()}
-    vnni = "VNNI" if {"avx512_vnni", "avx_vnni"} & set(told.get("flags", "").split()) else "no VNNI"
-    return f"{told.get('model name', platform.machine())} ({vnni}), {os.cpu_count()} cores"
 
 
 def resized_photos(sizes: Sequence[str]) -> dict[str, bytes]:

@@ -1,10 +1,19 @@
 """Measurements kept on disk as they are made, so that a run that was cut off goes on where it ended."""
 
+import argparse
 import json
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def add_records(parser: argparse.ArgumentParser, name: str) -> None:
+    """The options of commands whose measurements are kept in the repository."""
+    parser.add_argument("--records", type=Path, default=RESULTS / f"{name}.jsonl", help="what is measured is kept here")
+    parser.add_argument("--anew", action="store_true", help="measure what was measured before once more")
 
 
 class Kept:

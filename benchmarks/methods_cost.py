@@ -1,11 +1,11 @@
 """Time and peak memory per image of tuning methods against ZERO, on a ViT-B/16-shaped CLIP with random weights.
 
-    python -m benchmarks.methods_cost [--methods zero tpt rlcf-image] [--classes 1000] [--views 64] [--rounds 3]
+    python -m benchmarks.methods_cost [--write] [--methods zero tpt] [--classes 1000] [--views 64] [--rounds 1]
 
 Every method runs in a process of its own, so that its peak resident memory is its own; times are medians over rounds
-after one more to warm up (none for a single round), views already drawn, class features already encoded. Memory is the
-peak while classifying minus what the process held before (weights, class features, torch itself), and the whole peak
-(ru_maxrss) beside it. CPU seconds are the steadier measure where other programs run too.
+after one more to warm up (a single one is warmed up by one view), from pixels to the answer, class features already
+encoded. Memory is the peak while classifying minus what the process held before (weights, class features, torch
+itself). CPU seconds are the steadier measure where other programs run too.
 
 The authors' TPT runs all classes at all 77 positions in one graph; ours cuts prompts at their end and recomputes chunks
 of 64 classes, so these ratios are of this package, not of their code ("tpt-one-chunk" is ours without the chunks).
@@ -14,16 +14,27 @@ of 64 classes, so these ratios are of this package, not of their code ("tpt-one-
 import argparse
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 ARCHITECTURE = "ViT-B-16"
+TITLES = {
+    "zero-shot": "zero-shot",
+    "zero": "zero",
+    "tpt": "tpt, 64 classes at a time",
+    "tpt-one-chunk": "tpt, all classes at once",
+    "tpt-maple": "tpt on MaPLe",
+    "promptalign": "promptalign",
+    "rlcf-prompt": "rlcf, prompt, teaching itself",
+    "rlcf-image": "rlcf, image encoder, teaching itself",
+}
+SHOWN = ("zero-shot", "zero", "tpt", "tpt-one-chunk", "tpt-maple", "rlcf-image")
 
 
 def resident_mb() -> float:
@@ -39,10 +50,6 @@ def recent_peak_mb() -> float:
     """The peak since the last `forget_peak`."""
     line = next(row for row in Path("/proc/self/status").read_text().splitlines() if row.startswith("VmHWM"))
     return int(line.split()[1]) * 1024 / 1e6
-
-
-def peak_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
 
 
 def build_encoder(name: str) -> Any:
@@ -101,8 +108,6 @@ def measure(name: str, *, classes: int, views: int, rounds: int) -> dict[str, fl
     import numpy as np
 
     from viewvote import Classifier
-    from viewvote.classify.scheduler import encode_units
-    from viewvote.classify.stream import answers_of
 
     encoder = build_encoder(name)
     method = build_method(name)
@@ -112,15 +117,16 @@ def measure(name: str, *, classes: int, views: int, rounds: int) -> dict[str, fl
         classifier = Classifier(
             encoder, labels=labels, method=method, teacher=teacher, n_views=views, cache_dir=Path(cache)
         )
+        plain = Classifier(encoder, labels=labels[:2], method="zero-shot", cache_dir=Path(cache))
     image = np.random.default_rng(0).integers(0, 256, (375, 500, 3), dtype=np.uint8)
-    sample = classifier.prepare(image)
-    whole = peak_mb()
-    forget_peak()
     before = resident_mb()
+    if rounds == 1:  # which has no other to warm up
+        plain(image)
+    forget_peak()
     seconds, work = [], []
     for _ in range(rounds + 1 if rounds > 1 else 1):
         start, worked = time.perf_counter(), time.process_time()
-        list(answers_of(classifier, [sample], batch_views=views, encode=encode_units(encoder)))
+        classifier(image)
         seconds.append(time.perf_counter() - start)
         work.append(time.process_time() - worked)
     kept = seconds[1:] or seconds
@@ -130,38 +136,53 @@ def measure(name: str, *, classes: int, views: int, rounds: int) -> dict[str, fl
         "slowest": max(kept),
         "cpu": statistics.median(work[1:] or work),
         "above_mb": recent_peak_mb() - before,
-        "peak_mb": max(whole, peak_mb()),
     }
 
 
+def table(found: dict[str, dict[str, float]]) -> Iterator[str]:
+    """A line for each method; time and working memory also as multiples of ZERO's."""
+    yield "| method | s per image | x zero | processor s | working memory above the weights | x zero |"
+    yield "|---|---:|---:|---:|---:|---:|"
+    base = found["zero"]
+    for name, row in found.items():
+        times = f"{row['seconds']:.1f} | {row['seconds'] / base['seconds']:.2g} | {row['cpu']:.1f}"
+        memory = f"{row['above_mb']:.0f} MB | {row['above_mb'] / base['above_mb']:.2g}"
+        yield f"| {TITLES[name]} | {times} | {memory} |"
+
+
 def main() -> None:
+    from benchmarks.kept import Kept, add_records
+    from benchmarks.machine import measured_on
+    from benchmarks.sections import add_write, section
+
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--methods", nargs="+", default=["zero-shot", "zero", "tpt", "tpt-one-chunk", "rlcf-image"])
+    parser.add_argument("--methods", nargs="+", default=list(SHOWN), choices=TITLES)
     parser.add_argument("--classes", type=int, default=1000)
     parser.add_argument("--views", type=int, default=64)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--only", help=argparse.SUPPRESS)
+    add_records(parser, "methods-cost")
+    add_write(parser)
     args = parser.parse_args()
+    size = {"classes": args.classes, "views": args.views, "rounds": args.rounds}
     if args.only:
-        print(json.dumps(measure(args.only, classes=args.classes, views=args.views, rounds=args.rounds)))
+        print(json.dumps(measure(args.only, **size)))
         return
-    size = [f"--classes={args.classes}", f"--views={args.views}", f"--rounds={args.rounds}"]
-    found: dict[str, dict[str, float]] = {}
-    print(f"{ARCHITECTURE}, random weights, {args.classes} classes, {args.views} views, {args.rounds} rounds, CPU")
-    heads = f"{'method':<14} {'s/image':>8} {'range':>15} {'x zero':>7} {'CPU s':>7} {'x zero':>7}"
-    print(f"{heads} {'peak MB':>8} {'above MB':>9} {'x zero':>7}")
-    for name in sorted(args.methods, key=lambda name: name != "zero"):  # zero first: the others are shown against it
-        command = [sys.executable, "-m", "benchmarks.methods_cost", "--only", name, *size]
-        out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        found[name] = row = json.loads(out.splitlines()[-1])
-        base = found.get("zero", row)
-        spread = f"{row['fastest']:.2f}-{row['slowest']:.2f}"
-        print(
-            f"{name:<14} {row['seconds']:>8.2f} {spread:>15} {row['seconds'] / base['seconds']:>7.2f} "
-            f"{row['cpu']:>7.1f} {row['cpu'] / base['cpu']:>7.2f} "
-            f"{row['peak_mb']:>8.0f} {row['above_mb']:>9.0f} {row['above_mb'] / base['above_mb']:>7.2f}",
-            flush=True,
-        )
+    place = section("benchmarks.methods_cost", write=args.write)
+    kept = Kept(args.records, {"model": ARCHITECTURE} | size, anew=args.anew)
+
+    def alone(name: str) -> dict[str, float]:
+        words = [f"--{what}={n}" for what, n in size.items()]
+        command = [sys.executable, "-m", "benchmarks.methods_cost", "--only", name, *words]
+        out = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+        print(f"{name}: {out.splitlines()[-1]}", file=sys.stderr, flush=True)
+        return dict(json.loads(out.splitlines()[-1]))
+
+    names = dict.fromkeys(["zero", *args.methods])  # the others are shown against it
+    found = {name: kept.unit([name], lambda name=name: alone(name)) for name in names}
+    rounds = "one round" if args.rounds == 1 else f"{args.rounds} rounds"
+    about = f"{measured_on(kept)}; {args.classes} classes, {args.views} views, {rounds}."
+    place.show([about, "", *table({name: found[name] for name in TITLES if name in found})])
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
 /* Peak multiply-adds per second of one core: fp32, int8 summed in 32 bits, int8 summed twice in 16 bits (AVX2), and,
    where the processor has them, fp32 in 512 bits and int8 by VNNI.
 
-       gcc -O2 -mavx2 -mfma benchmarks/peak.c -o peak && ./peak
-
-   Operands stay in registers: no matrix product can be quicker with these instructions. */
+   `python -m benchmarks.peak` compiles and runs it. Operands stay in registers: no matrix product can
+   be quicker with these instructions. */
 #include <immintrin.h>
 #include <stdio.h>
 #include <time.h>
@@ -95,7 +94,7 @@ __attribute__((target("avx512f,avx512vnni"))) static double int8_vnni(void) {
 
 int main(void) {
     for (int round = 0; round < 5; round++) {
-        printf("fp32 %.0f, int8 summed in 32 bits %.0f, in 16 bits %.0f", fp32(), int8_in_32(), int8_in_16());
+        printf("fp32 in 256 bits %.0f, int8 summed in 32 bits %.0f, int8 summed in 16 bits %.0f", fp32(), int8_in_32(), int8_in_16());
         if (__builtin_cpu_supports("avx512f")) printf(", fp32 in 512 bits %.0f", fp32_wide());
         if (__builtin_cpu_supports("avx512vnni")) printf(", int8 by VNNI %.0f", int8_vnni());
         printf(" GMAC/s\n");

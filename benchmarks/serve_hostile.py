@@ -198,8 +198,13 @@ async def dawdle(port: int) -> int:
         writer.close()
 
 
-async def campaign(port: int, requests: int, *, seed: int, folder: Path | None, clients: int = 16) -> Counter[int]:
-    """Fires the requests and prints what came back; anything undocumented is printed with the number that makes it."""
+async def campaign(
+    port: int, requests: int, *, seed: int, folder: Path | None, clients: int = 16
+) -> tuple[Counter[int], Counter[int]]:
+    """Fires the requests; returns the statuses of their answers, and those of the dawdlers.
+
+    Prints what came back; anything undocumented is printed with the number that makes it.
+    """
     images = seeds_of(folder)
     statuses: Counter[int] = Counter()
     kinds: Counter[str] = Counter()
@@ -231,4 +236,4 @@ async def campaign(port: int, requests: int, *, seed: int, folder: Path | None, 
     row = {"requests": requests, "per_second": rate, "kinds": kinds, "statuses": dict(sorted(statuses.items()))}
     row |= {"dawdlers": kept_waiting}
     print(json.dumps(row | {"slowest_seconds": round(slowest, 2)}))
-    return statuses
+    return statuses, kept_waiting

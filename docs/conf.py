@@ -40,6 +40,13 @@ smartquotes = False  # "--top" is no dash
 
 html_theme = "furo"
 html_title = "viewvote"
+REPOSITORY = "https://github.com/viewvote/viewvote"
+html_theme_options = {
+    "source_repository": REPOSITORY,
+    "source_branch": "main",
+    "source_directory": "docs/",
+    "footer_icons": [{"name": "Repository", "url": REPOSITORY, "html": "Repository", "class": ""}],
+}
 html_logo = html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree.ElementTree import parse
 
 import pytest
 
@@ -80,3 +81,10 @@ def test_what_would_lead_nowhere_ends_the_build(tmp_path, file, text, complaint)
     done = build(docs, tmp_path / "out")
     assert done.returncode != 0
     assert complaint in done.stderr
+
+
+@pytest.mark.parametrize("drawing", sorted((ROOT / "docs").rglob("*.svg")), ids=lambda path: path.name)
+def test_every_drawing_is_one_that_a_browser_shows(drawing):
+    root = parse(drawing).getroot()
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert root.get("viewBox")

@@ -24,7 +24,7 @@ def examples(
         raise UsageError(f"{taken[0]} is there and is another file: name another folder.")
     for source, copy in found.items():
         copy.parent.mkdir(parents=True, exist_ok=True)
-        if not copy.exists():  # in a checkout it is the source itself
+        if not copy.exists():  # in a checkout it may be the source itself
             shutil.copyfile(source, copy)
     photos, labels = folder / "photos", folder / "labels.txt"
     typer.echo(f"viewvote classify {shlex.quote(str(photos))} --labels-file {shlex.quote(str(labels))}")
