@@ -14,8 +14,11 @@ demo: $(VENV)/core.stamp
 	@$(BIN)/viewvote classify examples/photos --labels-file examples/labels.txt --views 64 --explain demo-output --overwrite
 	@echo "Why, as pictures: demo-output/index.html"
 
+# One process more than cores, as tests on Ray mostly wait; four at most, for memory.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(4, os.cpu_count() + 1))')
+
 test: check
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --cov --cov-report=term
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --cov --cov-report=term
 	$(BIN)/coverage report --fail-under=95 --include="$(PURE)"
 
 check: $(VENV)/all.stamp

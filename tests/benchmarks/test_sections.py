@@ -225,3 +225,31 @@ def test_the_campaigns_are_in_the_form_of_the_page():
     made, written = ledger_tables({}).splitlines(), of_the_page("fuzz.ledger")
     assert made[:2] == written[:2]
     assert made[-2] in written
+
+
+MEASURED = re.compile(r"\| *[+-]?\d[\d.,]*( ?(%|s|ms|MB|kB)|\b[^|]*\([^|]*\d[^|]*\))? *(?=\|)")
+"""A cell that is a figure, alone, with its unit, or with an interval or counts in brackets."""
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "results").glob("*.md")), ids=lambda page: page.stem)
+def test_every_table_of_figures_is_between_the_marks_of_its_command(page):
+    text = page.read_text(encoding="utf-8")
+    outside = re.sub(rf"{BEGIN.pattern}.*?{re.escape(END)}", "", text, flags=re.DOTALL)
+    assert [line for line in outside.splitlines() if line.startswith("|") and MEASURED.search(line)] == []
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "guides").glob("*.md")), ids=lambda page: page.stem)
+def test_guides_have_no_tables_of_figures(page):
+    assert not BEGIN.search(page.read_text(encoding="utf-8")), "measured tables are in docs/results"
+
+
+def test_a_table_of_figures_is_recognised():
+    for row in ("| imagenet | 370 | +1.6 (22 / 16) |", "| `pocket` | 0.45 s |", "| x | 74.3 (71.5-76.9)* | 12% |"):
+        assert MEASURED.search(row)
+    for row in (
+        "| limit | default |",
+        "|---|---|",
+        "| rows with a teacher, Table 3's | CLIP ViT-L/14 |",
+        "| a | `--views 4` |",
+    ):
+        assert not MEASURED.search(row)
