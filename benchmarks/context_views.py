@@ -1,17 +1,19 @@
 """Whether adaptive views still answer as the full budget does where photos are taken as context, on cached features.
 
-    python -m benchmarks.context_views --data DIR --cache FOLDER --model pocket
+    python -m benchmarks.context_views --data DIR --cache FOLDER --model pocket [--write]
 
 FOLDER is that of benchmarks.context. The thresholds that ship were calibrated without context; each set as a whole is
 its own context here.
 """
 
 import argparse
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.context import KEEP, Scored, scored
+from benchmarks.sections import add_write, section
 from training.eval_sets import SETS, data_folder, load_benchmark
 from viewvote import load_encoder
 from viewvote.arrays import Float32
@@ -19,11 +21,13 @@ from viewvote.context.rule import estimate
 from viewvote.methods import ViewLogits
 from viewvote.methods.anchored import Anchored
 from viewvote.stopping.adaptive import Adaptive
-from viewvote.stopping.calibrate import Replay, outcome
+from viewvote.stopping.calibrate import Outcome, Replay, outcome
 from viewvote.stopping.rules import adaptive_rounds, standing
 
 BUDGET = 64
 LEVELS = ("noise", "strict")
+BOTH = tuple(name for name in SETS if name not in ("imagenet", "oxford_flowers", "stanford_cars"))
+"""The sets of the tables of context: more than a few photographs of each label."""
 
 
 def replayed(one: Scored, offsets: Float32) -> Replay:
@@ -43,28 +47,49 @@ def replayed(one: Scored, offsets: Float32) -> Replay:
     return Replay(keys, one.labels, KEEP, rounds, answers.astype(np.int64), support, "anchored")
 
 
+def table(found: dict[str, dict[str, tuple[Outcome, Outcome]]]) -> Iterator[str]:
+    """The lines of the table of what each level does to each set, without context and in it, and over all sets."""
+    yield "| set | n | level | views | other answers | with context: views | other answers |"
+    yield "|---|---:|---|---:|---:|---:|---:|"
+    for name, levels in found.items():
+        for level, both in levels.items():
+            yield row(name, level, [[one] for one in both])
+    for level in LEVELS:
+        yield row("all", level, list(zip(*(levels[level] for levels in found.values()), strict=True)))
+
+
+def row(name: str, level: str, both: Sequence[Sequence[Outcome]]) -> str:
+    """A line of the table, of one set or of several together."""
+    n = np.array([one.agreement.n for one in both[0]])
+    means = [
+        (n @ [one.views for one in each] / n.sum(), 1 - n @ [one.agreement.value for one in each] / n.sum())
+        for each in both
+    ]
+    return f"| {name} | {n.sum():,} | `{level}` | " + " | ".join(f"{v:.1f} | {o:.1%}" for v, o in means) + " |"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=data_folder, required=True)
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--model", default="pocket")
-    parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
+    parser.add_argument("--sets", nargs="+", default=list(BOTH), choices=SETS)
+    add_write(parser)
     args = parser.parse_args()
+    place = section("benchmarks.context_views", write=args.write)
     encoder = load_encoder(args.model)
-    print(
-        "| set | n | level | views | other answers | with context: views | other answers |", "|---" * 7 + "|", sep="\n"
-    )
+    found: dict[str, dict[str, tuple[Outcome, Outcome]]] = {}
     for name in args.sets:
-        if not (args.cache / f"{name}.npy").exists():
-            continue
         one = scored(encoder, load_benchmark(args.data, name), args.cache, views=BUDGET)
         offsets = estimate(one.logits[:, 0]).offsets
-        both = [replayed(one, less) for less in (np.zeros_like(offsets), offsets)]
-        for level in LEVELS:
-            rule = Adaptive(disagreement=level).rule(KEEP, vote="anchored", model=encoder.model_id)
-            found = [outcome(each, rule.thresholds) for each in both]
-            cells = [f"{each.views:.1f} | {1 - each.agreement.value:.1%}" for each in found]
-            print(f"| {name} | {len(one.labels)} | {level} | {' | '.join(cells)} |", flush=True)
+        plain, within = (replayed(one, less) for less in (np.zeros_like(offsets), offsets))
+        rules = {
+            level: Adaptive(disagreement=level).rule(KEEP, vote="anchored", model=encoder.model_id) for level in LEVELS
+        }
+        found[name] = {
+            level: (outcome(plain, rule.thresholds), outcome(within, rule.thresholds)) for level, rule in rules.items()
+        }
+    place.show(table(found))
 
 
 if __name__ == "__main__":

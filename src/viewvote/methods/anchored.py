@@ -17,7 +17,7 @@ EQUAL_SAY = 1.0
 """The source view's weight where labels are no more alike than ordinary names: as much as all kept views together."""
 
 EXPONENT = 5
-"""How fast it grows with the likeness of the labels (docs/guides/anchored.md: how both were chosen)."""
+"""How fast it grows with the likeness of the labels (docs/results/vote.md: how both were chosen)."""
 
 MOST = 1000.0
 """It grows no further: the source view decides alone wherever it prefers one label by a thousandth."""
