@@ -1,27 +1,40 @@
-"""How long reading, reporting and rescoring many records takes: `python -m benchmarks.rescore [--records N ...]`."""
+"""What reporting and rescoring many records takes, with each command in a process of its own.
+
+    nice -n 15 python -m benchmarks.rescore [--n-records N ...] [--write]
+
+Seconds are of the processor, which other work on the machine changes little; memory is the most that the process held.
+"""
 
 import argparse
-import resource
+import json
+import os
+import subprocess
+import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
-from time import perf_counter, process_time
+from time import process_time
 
 import numpy as np
 
+from benchmarks.kept import Kept, add_records
+from benchmarks.machine import measured_on
+from benchmarks.methods_cost import recent_peak_mb
+from benchmarks.sections import add_write, section
 from viewvote import Classifier, ToyEncoder
 from viewvote.arrays import Float32, UInt8
-from viewvote.metrics.rescore import Setting, rescore
+from viewvote.cli import main as viewvote
 from viewvote.records.record import record_of
-from viewvote.report.formats.render import render
-from viewvote.report.layouts import find_layout
-from viewvote.report.sheet import fill_sheet
-from viewvote.report.table import build_table
-from viewvote.runs.read import load_run
-from viewvote.vote import TIE_RULES
 
 DISTINCT = 200  # votes are counted for this many; the file repeats them under other keys
-KEEPS = (0.1, 0.3, 0.5)
+COMMANDS = {
+    "`report RUN`": ["report"],
+    "`metrics RUN`": ["metrics"],
+    "`rescore RUN`": ["rescore"],
+    "`rescore RUN --keep 0.1,0.3,0.5 --views 8,16,64`": ["rescore", "--keep", "0.1,0.3,0.5", "--views", "8,16,64"],
+    "`rescore RUN --tie all`": ["rescore", "--tie", "all"],
+}
 
 
 class HardPictures(ToyEncoder):
@@ -57,7 +70,13 @@ def synthetic_lines(n_records: int, n_views: int, n_classes: int, seed: int = 0)
     names = [str(i) for i in range(n_classes)]
     with tempfile.TemporaryDirectory() as cache:
         classifier = Classifier(
-            encoder, labels=names, templates=["{}"], n_views=n_views, evidence=True, cache_dir=Path(cache)
+            encoder,
+            labels=names,
+            method="zero",
+            templates=["{}"],
+            n_views=n_views,
+            evidence=True,
+            cache_dir=Path(cache),
         )
     lines = []
     for _ in range(min(DISTINCT, n_records)):
@@ -69,34 +88,71 @@ def synthetic_lines(n_records: int, n_views: int, n_classes: int, seed: int = 0)
         yield lines[i % len(lines)].replace('"key":"x"', f'"key":"{i:06d}.jpg"', 1) + "\n"
 
 
-def timed(name: str, call: Callable[[], object]) -> None:
-    start, cpu = perf_counter(), process_time()
-    call()
-    print(f"{name:24}{perf_counter() - start:7.2f} s wall {process_time() - cpu:7.2f} s CPU")
+def write_run(folder: Path, n_records: int, n_views: int, n_classes: int) -> float:
+    """Put the records of a run there; returns their megabytes."""
+    (folder / "spec.toml").write_text(f'dataset = "synthetic"\nviews = {n_views}\n')
+    with (folder / "records.jsonl").open("w") as stream:
+        stream.writelines(synthetic_lines(n_records, n_views, n_classes))
+    return (folder / "records.jsonl").stat().st_size / 1e6
+
+
+def measure(words: Sequence[str]) -> dict[str, float]:
+    """Run a command line of viewvote here, and return what this process has taken since it started."""
+    sys.argv = ["viewvote", *words]
+    with Path(os.devnull).open("w") as nothing, redirect_stdout(nothing):
+        try:
+            viewvote()
+        except SystemExit as end:
+            if end.code:
+                raise
+    return {"cpu": process_time(), "mb": recent_peak_mb()}
+
+
+def measured(words: Sequence[str]) -> dict[str, float]:
+    """What a command line takes in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.rescore", "--only", *words]
+    return dict(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
+
+
+def table(found: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
+    """The lines of the table, a command each."""
+    yield "| command | processor seconds | peak memory |"
+    yield "|---|---:|---:|"
+    for name, one in found.items():
+        yield f"| {name} | {one['cpu']:.1f} | {one['mb']:.0f} MB |"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--records", type=int, default=50_000)
-    parser.add_argument("--views", type=int, default=64)
-    parser.add_argument("--classes", type=int, default=1000)
-    chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "records.jsonl"
-        path.with_name("spec.toml").write_text('dataset = "synthetic"\n')
-        with path.open("w") as stream:
-            stream.writelines(synthetic_lines(chosen.records, chosen.views, chosen.classes))
-        print(f"{chosen.records} records x {chosen.views} views: {path.stat().st_size / 1e6:.0f} MB")
-        run = load_run(path.parent)
-        timed("report", lambda: render(build_table([run], layout=find_layout("free")), "markdown"))
-        timed("metrics", lambda: str(fill_sheet(run)))
-        timed("rescore, 1 setting", lambda: rescore(path, [Setting(chosen.views)]))
-        timed(
-            "rescore, 9 settings", lambda: rescore(path, [Setting(n, k) for n in (8, 16, chosen.views) for k in KEEPS])
-        )
-        rules = [Setting(chosen.views, tie=rule) for rule in TIE_RULES]
-        timed("rescore, 7 tie rules", lambda: rescore(path, rules))
-    print(f"{'peak memory':24}{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:7.0f} MB")
+    if sys.argv[1:2] == ["--only"]:
+        print(json.dumps(measure(sys.argv[2:])))
+        return
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, default in (("records", 50_000), ("views", 64), ("classes", 1000)):
+        parser.add_argument(f"--n-{name}", type=int, default=default)
+    add_records(parser, "rescore")
+    add_write(parser)
+    args = parser.parse_args()
+    place = section("benchmarks.rescore", write=args.write)
+    sizes = {"n_records": args.n_records, "n_views": args.n_views, "n_classes": args.n_classes}
+    kept = Kept(args.records, sizes, anew=args.anew)
+    with tempfile.TemporaryDirectory() as name:
+        run = Path(name)
+
+        def megabytes() -> float:
+            return round(write_run(run, **sizes), 1)
+
+        size = kept.unit(["megabytes"], megabytes)
+        found = {}
+        for title, (word, *options) in COMMANDS.items():
+
+            def work(words: Sequence[str] = (word, name, *options)) -> dict[str, float]:
+                if not (run / "records.jsonl").exists():  # they were made by a process that was cut off
+                    megabytes()
+                return measured(words)
+
+            found[title] = kept.unit([title], work)
+    made = f"{args.n_records:,} records of {args.n_views} views, {size:.0f} MB"
+    place.show([f"{made}. {measured_on(kept)}.", "", *table(found)])
 
 
 if __name__ == "__main__":

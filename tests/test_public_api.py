@@ -1,6 +1,7 @@
 """What `import viewvote` promises."""
 
 import builtins
+import doctest
 import inspect
 import subprocess
 import sys
@@ -42,6 +43,20 @@ HEAVY = [
     "open_clip",
     "huggingface_hub",
 ]
+
+
+def test_the_example_of_the_classifier_runs():
+    (example,) = doctest.DocTestFinder(recurse=False).find(viewvote.Classifier, "Classifier", globs={})
+    assert len(example.examples) >= 5
+    assert doctest.DocTestRunner().run(example).failed == 0
+
+
+def test_the_docstring_of_the_classifier_names_every_parameter():
+    parameters = set(inspect.signature(viewvote.Classifier).parameters)
+    rows = {line.split()[0] for line in inspect.getdoc(viewvote.Classifier).splitlines() if line.strip()}
+    assert parameters - rows == {"unique_labels", "url_timeout"}  # are named beside labels and allow_urls
+    assert "unique_labels=False" in viewvote.Classifier.__doc__
+    assert "`url_timeout` seconds" in viewvote.Classifier.__doc__
 
 
 def test_every_error_is_ours_and_a_builtin_too():

@@ -1,6 +1,7 @@
 """A probability fitted on a run's records, and the file used, as commands."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -55,6 +56,18 @@ def test_mistakes_are_told(run, change, message):
     assert message in done.stderr.decode()
 
 
+def test_a_folder_of_runs_stands_for_all_of_them(run, tmp_path):
+    runs = tmp_path / "runs"
+    shutil.copytree(run, runs / "a-run")
+    assert viewvote("calibrate", runs).stdout == viewvote("calibrate", run).stdout
+    shutil.copytree(run, runs / "b-run")
+    both = json.loads(viewvote("calibrate", runs).stdout)
+    assert [one["name"] for one in both["measured"]["runs"]] == ["a-run", "b-run"]
+    assert viewvote("calibrate", runs, runs / "a-run").stdout == viewvote("calibrate", runs).stdout  # each once
+    refused = viewvote("calibrate", tmp_path / "nothing")
+    assert (refused.returncode, b"is not a run" in refused.stderr) == (2, True)
+
+
 def test_runs_of_two_methods_are_not_mixed(run, tmp_path):
     other = tmp_path / "other"
     write_records(other / "records.jsonl", [])
@@ -62,3 +75,5 @@ def test_runs_of_two_methods_are_not_mixed(run, tmp_path):
     done = viewvote("calibrate", run, other)
     assert done.returncode == 2
     assert "several methods (anchored, zero)" in done.stderr.decode()
+    assert f"anchored: {other}; zero: {run}" in done.stderr.decode()
+    assert viewvote("calibrate", tmp_path).stderr == done.stderr  # they are all that this folder has

@@ -79,16 +79,46 @@ def test_without_an_output_the_thresholds_are_printed(run):
 def test_mistakes_are_told(run, options, message, tmp_path):
     if "SPOILT" in options:
         (run / "spec.toml").write_text("= no toml")
-    places = {"RUN": run, "SPOILT": run, "EMPTY": tmp_path}
+    (tmp_path / "empty").mkdir()
+    places = {"RUN": run, "SPOILT": run, "EMPTY": tmp_path / "empty"}
     done = viewvote("calibrate-stop", *(places.get(option, option) for option in options))
     assert done.returncode == 2
     assert message in done.stderr.decode()
 
 
-def test_seeds_that_never_differ_show_no_noise(run, tmp_path):
+def test_a_folder_of_runs_stands_for_all_of_them(run, tmp_path):
+    alone = viewvote("calibrate-stop", run, "--disagreement", "0.2")
+    assert viewvote("calibrate-stop", tmp_path, "--disagreement", "0.2").stdout == alone.stdout
+    other_seed(run, tmp_path / "other")
+    both = json.loads(viewvote("calibrate-stop", tmp_path, "--disagreement", "0.2").stdout)
+    assert [one["seed"] for one in both["calibrations"][0]["provenance"]["runs"]] == [0, 1]
+    assert both["calibrations"][0]["provenance"]["records"] == 120
+
+
+def test_runs_that_looked_at_the_same_views_do_not_go_together(run, tmp_path):
     shutil.copytree(run, tmp_path / "again")
-    spec = (run / "spec.toml").read_text()
-    (tmp_path / "again" / "spec.toml").write_text(spec.replace("seed = 0", "seed = 1"))
+    done = viewvote("calibrate-stop", tmp_path, "--disagreement", "0.2")
+    assert done.returncode == 2
+    assert f"{run} and {tmp_path / 'again'} looked at the same views (drawn, toy, seed 0)" in done.stderr.decode()
+
+
+def test_runs_of_two_methods_need_a_method_to_replay(run, tmp_path):
+    other_seed(run, tmp_path / "other", method="zero-shot")
+    done = viewvote("calibrate-stop", tmp_path, "--disagreement", "0.2")
+    assert done.returncode == 2
+    assert "several methods (zero, zero-shot); give runs of one, or --method." in done.stderr.decode()
+    assert viewvote("calibrate-stop", tmp_path, "--disagreement", "0.2", "--method", "zero").returncode == 0
+
+
+def other_seed(run, copy, *, method="zero"):
+    """A copy of the run that calls itself one of seed 1, and of the method."""
+    shutil.copytree(run, copy)
+    spec = (run / "spec.toml").read_text().replace("seed = 0", "seed = 1")
+    (copy / "spec.toml").write_text(spec.replace('"zero"', f'"{method}"'))
+
+
+def test_seeds_that_never_differ_show_no_noise(run, tmp_path):
+    other_seed(run, tmp_path / "again")
     done = viewvote("calibrate-stop", run, tmp_path / "again", "--disagreement", "noise")
     assert done.returncode == 2
     assert "two seeds gave all 60 pairs of answers alike" in done.stderr.decode()

@@ -39,7 +39,8 @@ def test_the_result_is_on_stdout_and_nothing_else(photos, tmp_path):
     assert done.returncode == 0
     assert done.stdout.decode().startswith(f"{summary['run']}: top-1 ")
     assert "all 15 samples, 0 errors" in done.stdout.decode()
-    assert done.stderr == b""
+    assert done.stderr.decode() == f"viewvote: the run is in {tmp_path / summary['run']}\n"
+    assert viewvote("eval", "--dataset", photos, *TOY, "--out", tmp_path, "--quiet").stderr == b""
 
 
 def test_a_dataset_of_the_catalog_is_found_below_the_root_and_never_called_full_unless_it_is(tmp_path):

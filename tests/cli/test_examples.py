@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from viewvote.files import example_photos
+from viewvote.files import example_photos, shipped
 
 
 def viewvote(*args, cwd):
@@ -41,6 +41,13 @@ def test_again_it_changes_nothing_and_another_file_is_left_alone(tmp_path):
     assert (done.returncode, done.stdout) == (2, "")
     assert "labels.txt is there and is another file: name another folder." in done.stderr
     assert (tmp_path / "labels.txt").read_text() == "mine\n"
+
+
+def test_where_the_shipped_files_themselves_lie_it_changes_nothing(tmp_path):
+    (tmp_path / "examples").symlink_to(shipped("examples"))
+    done = viewvote("examples", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("viewvote classify examples/photos ")
 
 
 def test_a_folder_that_cannot_be_written_is_an_error_of_one_line(tmp_path):

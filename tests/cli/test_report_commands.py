@@ -70,6 +70,30 @@ def test_report_compares(run, tmp_path):
     assert told["difference"]["n"] == 30
 
 
+@pytest.mark.parametrize("words", [["metrics"], ["rescore"], ["rescore", "--keep", "0.5"]])
+def test_a_folder_with_one_run_stands_for_it(run, words):
+    given = viewvote(*words, run.parent)
+    assert given.exit_code == 0
+    assert given.stdout == viewvote(*words, run).stdout
+
+
+def test_runs_to_compare_may_be_the_only_ones_of_their_folders(run, tmp_path):
+    other = write_run(tmp_path / "others" / "b", voted(30), method="zero-shot")
+    by_folder = viewvote("report", "--compare", run.parent, other.parent)
+    assert by_folder.exit_code == 0
+    assert by_folder.stdout == viewvote("report", "--compare", run, other).stdout
+
+
+@pytest.mark.parametrize("words", [["metrics", "RUNS"], ["rescore", "RUNS"], ["report", "--compare", "RUNS", "RUN"]])
+def test_of_a_folder_with_several_runs_one_must_be_named(run, words):
+    other = write_run(run.parent / "b", voted(30), method="zero-shot")
+    places = {"RUNS": run.parent, "RUN": run}
+    refused = viewvote(*(places.get(word, word) for word in words))
+    assert refused.exit_code == 2
+    assert f"Give one of: {run}, {other}\n" in refused.stderr
+    assert refused.stderr.count("\n") == 1
+
+
 def test_metrics_prints_a_sheet(run):
     assert "top-1" in viewvote("metrics", run).stdout
     assert json.loads(viewvote("metrics", run, "--json", "--bins", "5").stdout)["top-1"]["n"] == 30

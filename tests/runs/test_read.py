@@ -7,7 +7,7 @@ import pytest
 from tests.report.run_folders import answers, write_run
 from viewvote.errors import RecordError, UsageError
 from viewvote.methods import METHODS, StreamingMethod
-from viewvote.runs.read import load_run, load_runs
+from viewvote.runs.read import find_run, load_run, load_runs
 
 
 def test_a_run_tells_its_method_model_seed_and_split(tmp_path):
@@ -104,6 +104,27 @@ def test_a_folder_of_runs_stands_for_all_of_them_once(tmp_path):
     for name in ("b", "a"):
         write_run(tmp_path / name, answers(1, 1))
     assert [run.path.name for run in load_runs([tmp_path, tmp_path / "a"])] == ["a", "b"]
+
+
+def test_a_folder_with_one_run_names_it(tmp_path):
+    folder = write_run(tmp_path / "runs" / "a", answers(1, 1))
+    (tmp_path / "runs" / "notes").mkdir()
+    assert find_run(tmp_path / "runs") == find_run(folder) == load_run(folder)
+
+
+def test_of_several_runs_none_is_chosen(tmp_path):
+    first, second = (write_run(tmp_path / name, answers(1, 1)) for name in ("a", "b"))
+    with pytest.raises(UsageError) as told:
+        find_run(tmp_path)
+    assert str(told.value) == f"{tmp_path} has 2 runs in it, and one is asked for. Give one of: {first}, {second}"
+
+
+@pytest.mark.parametrize("name", ["empty", "nothing", "file"])
+def test_where_no_run_is_found_the_path_is_named(tmp_path, name):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match=rf"{name} is not a run: it has no records\.jsonl"):
+        find_run(tmp_path / name)
 
 
 def test_what_is_no_run_is_refused(tmp_path):

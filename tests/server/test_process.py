@@ -166,7 +166,8 @@ def blocks(language, mark):
     return [block for block in found if mark in block]
 
 
-CURL = [line for block in blocks("bash", "curl ") for line in block.splitlines() if line.startswith("curl ")]
+LINES = [line for block in blocks("bash", "curl ") for line in re.sub(r"\\\n\s*", "", block).splitlines()]
+CURL = [line for line in LINES if line.startswith("curl ")]
 
 
 @pytest.mark.parametrize("command", CURL)

@@ -32,40 +32,63 @@ from .stream import answers_of, answers_to
 class Classifier(BaseClassifier, Estimator):
     """A zero-shot image classifier around any CLIP-like model.
 
-    >>> clf = Classifier("toy", labels=["red", "green"], n_views=8)
-    >>> clf(np.full((40, 40, 3), (250, 0, 0), dtype=np.uint8)).label
-    'red'
+    >>> from viewvote import Classifier
+    >>> from viewvote.files import example_photos
+    >>> astronaut, cat, coffee, rocket = example_photos()
+    >>> clf = Classifier("pocket", labels=["cat", "dog", "rocket"])
+    >>> prediction = clf(cat)
+    >>> prediction.label, round(prediction.probability, 2)
+    ('cat', 0.99)
+    >>> [answer.label for answer in clf.predict_many([cat, rocket])]
+    ['cat', 'rocket']
+
+    What is asked, of which model:
 
     model          a model id ("pocket", "open_clip:ViT-B-16/openai", ...) or an Encoder
     labels         the answers to choose from, in words; all different, unless unique_labels=False (ImageNet's 1000
                    names have "missile" twice: then `prediction.index` distinguishes them). A mapping gives each its
                    texts, {"cat": ["a cat", "a kitten"], ...}, whose vectors are averaged (docs/guides/files.md)
+    templates      a template set ("photo", "ensemble", ...), one template, or a list of templates; None is "photo",
+                   except for methods that bring their own ("ensemble")
+
+    How views decide:
+
     method         "anchored" (the default: the confident views vote, and the source view has a say), "zero" (the
                    paper's vote), "zero-shot", "marginal", ... or a method object
     n_views        how many views to look at: the source view and n_views - 1 random crops; "adaptive" is as many as an
                    image needs, at most 64 (`Adaptive(...)` sets the budget and the accepted rate of disagreement).
                    "auto" is "adaptive" for methods that vote, else 64
-    stop           "exact": leave out the last views of an image where they cannot change its answer
     keep           the share of most confident views that decide; None is the method's own default
-    templates      a template set ("photo", "ensemble", ...), one template, or a list of templates; None is "photo",
-                   except for methods that bring their own ("ensemble")
-    teacher        a stronger model: `model` then only chooses the views, and the teacher votes on those
-    abstain_below  answers that are less probable than this get no label
-    none_of_these  also answer "none of these", for photos that show none of the labels
-    multi_label    also answer for each label alone whether it is there (`prediction.shown`), and with `thresholds` from
-                   which probability on: one number, or numbers by label
-    calibration    how a probability comes from the views: a file of `viewvote calibrate`, or a `ProbabilityFit`; None
-                   is what the model ships with
+    stop           "exact": leave out the last views of an image where they cannot change its answer
     seed           the views of an image depend on this and on its content, on nothing else
-    augment        "crops", the paper's views, or "augmix": the same crops mixed, as TPT and RLCF on fine-grained sets
-    evidence       keep in the trace what other settings can be scored from without the model (`trace.evidence`)
-    text_head      a file of the labels' vectors (.npy or .safetensors), in place of the model's text tower; templates
-                   then do not apply
-    detail         keep there, with the evidence, every view's probabilities of all classes too
+    teacher        a stronger model: `model` then only chooses the views, and the teacher votes on those
     context        unlabelled photos that take a pull of labels out: a file of `viewvote context`, or a `Context`; see
                    `with_context`. None: no photo's answer depends on another
-    build_head     what turns labels and templates into a text head; by default they are encoded once and kept on disk
+    augment        "crops", the paper's views, or "augmix": the same crops mixed, as TPT and RLCF on fine-grained sets
+
+    When to give no label, or several:
+
+    abstain_below  answers that are less probable than this get no label
+    none_of_these  also answer "none of these", for photos that show none of the labels
+    multi_label    also answer for each label alone whether it is there (`prediction.shown`)
+    thresholds     with `multi_label`, from which probability on a label is there: one number, or numbers by label
+    calibration    how a probability comes from the views: a file of `viewvote calibrate`, or a `ProbabilityFit`; None
+                   is what the model ships with
+
+    Loading and reading:
+
+    options        how models are loaded: `LoadOptions` of device, precision, threads
+    limits         what an image may be: `ImageLimits` of bytes, pixels, memory, seconds
+    cache_dir      where vectors of labels are kept; None is VIEWVOTE_CACHE, or the user's cache folder
     allow_urls     fetch images that are given as http or https addresses, within `limits` and `url_timeout` seconds
+
+    For experiments:
+
+    evidence       keep in the trace what other settings can be scored from without the model (`trace.evidence`)
+    detail         keep there, with the evidence, every view's probabilities of all classes too
+    text_head      a file of the labels' vectors (.npy or .safetensors), in place of the model's text tower; templates
+                   then do not apply
+    build_head     what turns labels and templates into a text head; by default they are encoded once and kept on disk
 
     With a training-free method, one classifier may be called from any number of threads at once. Streaming methods
     learn from image to image and tuning ones change their model for a while: those are for one thread. Pickled or

@@ -18,7 +18,7 @@ those you will ask about are worth more than many others: a few hundred are enou
 
   viewvote eval --dataset photos/ --method anchored
 
-  viewvote calibrate runs/photos-pocket-anchored-0123456789ab --output cal.json
+  viewvote calibrate runs/ --output cal.json
 
   viewvote classify new/ --labels "cat,dog" --calibration cal.json
 """
@@ -26,7 +26,7 @@ those you will ask about are worth more than many others: a few hundred are enou
 
 @guarded
 def calibrate(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs of one method and model.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help=f"{opt.RUNS} All of one method and model.")],
     output: Annotated[
         Path | None,
         typer.Option(

@@ -27,7 +27,7 @@ noise[/bold] accepts that rate, and no more than half a point of accuracy.
 
 @guarded
 def calibrate_stop(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs, or files of records.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help=f"{opt.RUNS} Or files of records.")],
     disagreement: Annotated[
         list[str] | None,
         typer.Option(

@@ -20,6 +20,9 @@ RUN = "Run"
 CLUSTER = "Cluster"
 OTHER = "Other"
 
+ONE_RUN = "A folder that `viewvote eval` wrote (by default below runs/), or a folder with that run alone in it."
+RUNS = "Folders that `viewvote eval` wrote (by default below runs/), or folders of them, such as runs/ itself."
+
 # As viewvote.encoders.base and viewvote.views.sample have them, which load numpy.
 Augment = Literal["crops", "augmix"]
 Dtype = Literal["fp32", "fp16", "bf16"]

@@ -49,7 +49,7 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file i
 
 @guarded
 def report(
-    runs: Annotated[list[Path] | None, typer.Argument(metavar="[RUN...]", help="Runs, or folders of runs.")] = None,
+    runs: Annotated[list[Path] | None, typer.Argument(metavar="[RUN...]", help=opt.RUNS)] = None,
     layout: Annotated[
         str,
         typer.Option(
@@ -94,7 +94,7 @@ def report(
     from ..report.formats.strict_json import strict_json
     from ..report.layouts import find_layout
     from ..report.table import build_table
-    from ..runs.read import load_run, load_runs
+    from ..runs.read import find_run, load_runs
 
     if format is not None and format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
@@ -105,7 +105,7 @@ def report(
     if compare is not None:
         if runs:
             raise UsageError("--compare takes its two runs itself; leave the others out.")
-        compared = compare_runs(*map(load_run, compare))
+        compared = compare_runs(*map(find_run, compare))
         put_text(strict_json(compared.to_dict()) if format == "json" else f"{compared}\n", output)
         return
     if not runs:
@@ -135,7 +135,7 @@ def _page(table: "Table", runs: "Sequence[Run]", output: Path | None) -> str:
 
 @guarded
 def metrics(
-    run: Annotated[Path, typer.Argument(help="A run's folder.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help=opt.ONE_RUN)],
     bins: Annotated[int, typer.Option(min=1, help="Bins of confidence.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
     classes: Annotated[
@@ -162,12 +162,12 @@ def metrics(
     from ..report.classes import dataset_of_run, fill_classes
     from ..report.formats.strict_json import strict_json
     from ..report.sheet import fill_sheet
-    from ..runs.read import load_run
+    from ..runs.read import find_run
 
     for path in (plot, confusion, mistakes):
         if path is not None:
             check_output(path, overwrite=overwrite)
-    chosen = load_run(run)
+    chosen = find_run(run)
     sheet, by_class = fill_sheet(chosen, bins=bins), fill_classes(chosen)
     if plot is not None:
         from ..pictures.plots import plot_sheet
@@ -193,7 +193,7 @@ def metrics(
 
 @guarded
 def rescore(
-    run: Annotated[Path, typer.Argument(help="A run's folder.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help=opt.ONE_RUN)],
     keep: Annotated[
         str | None,
         typer.Option(
@@ -239,7 +239,7 @@ def rescore(
     from ..outputs import check_output
     from ..registry import unknown_name
     from ..report.rescored import own_weight, rescored_rows, rescored_text, settings_of
-    from ..runs.read import load_run
+    from ..runs.read import find_run
     from ..vote import TIE_RULES
 
     if format is not None and format not in RESCORED:
@@ -251,7 +251,7 @@ def rescore(
         raise unknown_name("method to rescore", method, VOTES)
     if weight is not None and method != "anchored":
         raise UsageError("--weight belongs to --method anchored; give both.")
-    chosen = load_run(run)
+    chosen = find_run(run)
     weights: list[float | None] = [None]
     if method == "anchored":
         weights = [*_numbers(weight, float, "--weight takes numbers")] if weight else [own_weight(chosen)]

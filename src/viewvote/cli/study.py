@@ -46,7 +46,7 @@ again.
 @guarded
 def study(
     name: Annotated[str, typer.Argument(metavar="NAME", help=" | ".join(NAMES), autocompletion=offering(NAMES))],
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Runs, or folders of runs.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help=opt.RUNS)],
     format: Annotated[  # noqa: A002
         str | None,
         typer.Option(

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterable
 from contextlib import redirect_stdout
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -54,7 +55,7 @@ def write_summaries(asked: EvalOptions) -> int:
                 raise KeyboardInterrupt("The same command goes on from here.") from error
         for summary in summaries:
             done.append(summary)
-            _print_summary(summary, table=asked.format == "table", quiet=asked.quiet)
+            _print_summary(summary, asked.out / summary.run, table=asked.format == "table", quiet=asked.quiet)
     if asked.format == "json":
         print_json([summary.to_dict() for summary in done])
     return 1 if any(summary.errors for summary in done) else 0
@@ -107,12 +108,14 @@ def _print_notes(datasets: Iterable[Dataset]) -> None:
             complain(f"{dataset.name}: {note}")
 
 
-def _print_summary(summary: Summary, *, table: bool, quiet: bool) -> None:
-    """Print a line for a complete run, and one for the images it could not use."""
+def _print_summary(summary: Summary, folder: Path, *, table: bool, quiet: bool) -> None:
+    """Print a line for a complete run, where it lies, and a line for the images it could not use."""
     if table:
         typer.echo(str(summary))
+    if not quiet:
+        complain(f"the run is in {folder}")
     if summary.errors and not quiet:
         complain(
-            f"{summary.errors} of {summary.n} images could not be used; {summary.path}/run.log names them. "
+            f"{summary.errors} of {summary.n} images could not be used; {folder / 'run.log'} names them. "
             "Try them again with --retry-errors."
         )

@@ -2,21 +2,21 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from ..classify.calibration import Calibration
 from ..errors import UsageError
 from ..metrics.fit_probability import fit_probability, held_back, joined, measured, read_answers
 from ..reading import open_regular
 from ..records.record import Record
-from .read import Run, load_run, provenance_of
+from .read import Run, load_runs, provenance_of
 
 
 def calibrate_runs(paths: Sequence[Path]) -> Calibration:
-    """The calibration that all records of the runs make together."""
-    runs = [load_run(path) for path in paths]
-    for what, names in (("model", {run.model for run in runs}), ("method", {run.method for run in runs})):
-        if len(names) > 1:
-            raise UsageError(f"the runs have several {what}s ({', '.join(sorted(names))}); fit each alone.")
+    """The calibration that all records of the runs make together; a folder of runs stands for all of them."""
+    runs = load_runs(paths)
+    check_same(runs, "model")
+    check_same(runs, "method")
     parts = [read_answers(run.records, votes=_votes(run)) for run in runs]
     answers = joined(parts, where="the runs")
     fit = fit_probability(answers)
@@ -24,9 +24,19 @@ def calibrate_runs(paths: Sequence[Path]) -> Calibration:
         "before": measured(answers, answers.before.astype("float64")),
         "fit": measured(answers, answers.probability(fit)),
         "held_back": measured(answers, held_back(answers)),
-        "runs": [provenance_of(path) for path in paths],
+        "runs": [provenance_of(run.path) for run in runs],
     }
     return Calibration(runs[0].method, runs[0].model, fit, figures)
+
+
+def check_same(runs: Sequence[Run], what: Literal["model", "method"], *, advice: str = "fit each alone") -> None:
+    """Raise UsageError unless all runs have the same model, or method; it names the runs of each."""
+    found: dict[str, list[str]] = {}
+    for run in runs:
+        found.setdefault(getattr(run, what), []).append(str(run.path))
+    if len(found) > 1:
+        paths = "; ".join(f"{name}: {', '.join(found[name])}" for name in sorted(found))
+        raise UsageError(f"the runs have several {what}s ({', '.join(sorted(found))}); {advice}. {paths}")
 
 
 def _votes(run: Run) -> bool:

@@ -158,12 +158,29 @@ def load_run(path: Path) -> Run:
 
 def load_runs(paths: Sequence[Path]) -> list[Run]:
     """The runs in these folders; a folder of runs stands for all of them, in order of name."""
-    runs: dict[Path, Run] = {}
+    return [load_run(folder) for folder in run_folders(paths)]
+
+
+def run_folders(paths: Sequence[Path]) -> list[Path]:
+    """The folders of the runs that paths name, each once; a folder of runs stands for all of them, in order of name.
+
+    A path that neither is a run nor has one directly in it stands for itself.
+    """
+    folders: dict[Path, Path] = {}
     for path in paths:
-        below = [each for each in sorted(path.glob("*")) if RunFolder(each).exists]
-        for folder in [path] if RunFolder(path).exists or not below else below:
-            runs.setdefault(folder.resolve(), load_run(folder))
-    return list(runs.values())
+        below = [] if RunFolder(path).exists else [each for each in sorted(path.glob("*")) if RunFolder(each).exists]
+        for folder in below or [path]:
+            folders.setdefault(folder.resolve(), folder)
+    return list(folders.values())
+
+
+def find_run(path: Path) -> Run:
+    """The one run that a path names: its folder, or a folder with this run alone in it."""
+    folders = run_folders([path])
+    if len(folders) > 1:
+        names = ", ".join(map(str, folders))
+        raise UsageError(f"{path} has {len(folders)} runs in it, and one is asked for. Give one of: {names}")
+    return load_run(folders[0])
 
 
 def records_at(path: Path) -> Path:
