@@ -22,8 +22,11 @@ from benchmarks.votes import BLEND, WAYS
 from benchmarks.votes import table as votes_table
 from fuzz.ledger import tables as ledger_tables
 from training.votes.fit_answers import none_table
+from training.votes.fit_each import Scores
+from training.votes.fit_each import table as each_table
 from training.votes.fit_stops import TITLES
 from training.votes.fit_stops import table as stops_table
+from viewvote.classify.background import MarginFit
 from viewvote.studies.mixes import MIXES
 
 PAGES = [page for page in sorted(DOCS.rglob("*.md")) if BEGIN.search(page.read_text(encoding="utf-8"))]
@@ -219,6 +222,13 @@ def test_what_is_none_of_these_is_in_the_form_of_the_page(model):
         *of_the_page("training.votes.fit_answers", f"{model}, none of these")[:2],
         row,
     ]
+
+
+@pytest.mark.parametrize("model", ["pocket", "clip-b16"])
+def test_each_label_alone_is_in_the_form_of_the_page(model):
+    made = list(each_table(MarginFit(1.0, 0.0, 0.0, 0.15), Scores(400, 2.04, 0.3, 0.25, 0.375)))
+    assert made[:2] == of_the_page("training.votes.fit_each", model)[:2]
+    assert made[2] == "| 400 | 37 | 2.0 | 0.15 | 0.300 | 0.250 | 0.375 |"
 
 
 def test_the_campaigns_are_in_the_form_of_the_page():

@@ -6,7 +6,7 @@ vote  how good the probability of a vote is as it is, of all views and of as man
       fitted on the training photographs with ImageNet's names, which made most other sets worse: so none are shipped
 none  "none of these", on the same photographs asked about random label sets with and without their own; one half is
       where one in twenty photographs that do show a label is refused
-each  each label alone, on the photographs with captions: a label is there where two of five captions name it
+each  each label alone (`training.votes.fit_each`)
 
 The evaluation sets are measured, never fitted to. Names of the background that equal a label of the set are left out
 there, so that a photo of a removed label is not recognised by its own name. Without views of the training photographs
@@ -15,9 +15,7 @@ nothing is fitted, and what ships is measured; with fewer than 64 views an image
 
 from __future__ import annotations
 
-import csv
 import json
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from math import log2
@@ -27,11 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.sections import add_write, section
+from training.votes.against import Background, Float64, logistic
+from training.votes.fit_each import EACH_VIEWS, fit_each
 from training.votes.things import THINGS
 from training.votes.views import (
     BUDGET,
     FLICKR,
-    PHOTO,
     TRAIN,
     Labels,
     Seen,
@@ -42,14 +41,11 @@ from training.votes.views import (
     seen,
 )
 from viewvote import load_encoder
-from viewvote.classify.background import MarginFit, build_background, margins
+from viewvote.classify.background import MarginFit, margins
 from viewvote.classify.calibration import MOST, margin_fit
-from viewvote.classify.each_label import each_probability
 from viewvote.classify.likelihood import likelihood_of
 from viewvote.classify.none_of_these import NONE, UNFITTED, none_probability
-from viewvote.encoders import Encoder
-from viewvote.encoders.text_head import TextHead, build_text_head
-from viewvote.labels.background import BACKGROUND_NAMES
+from viewvote.encoders.text_head import TextHead
 from viewvote.methods.anchored import Anchored
 from viewvote.methods.baselines import ZeroShot
 from viewvote.methods.zero import Zero
@@ -60,11 +56,9 @@ from viewvote.probability import ProbabilityFit, led_by, source_part
 from viewvote.stopping.adaptive import Adaptive
 from viewvote.stopping.rules import Confident
 
-Float64 = NDArray[np.float64]
 REFUSED = 0.05
 SIZES = (2, 4, 8, 16, 32, 64, 128, 256, 500)
 BINS = 15
-EACH_VIEWS = 4
 PLAIN = "as it ships"
 
 
@@ -131,24 +125,6 @@ def answers_table(
         yield measure_answers(one, heads[one.photos.name], fits, rule)
 
 
-class Background:
-    """The names a label set is measured against, some of them left out."""
-
-    def __init__(self, encoder: Encoder) -> None:
-        self.encoder = encoder
-
-    def head(self, labels: Labels, *, without: tuple[str, ...] = ()) -> TextHead:
-        known = {name.lower() for name in without}
-
-        def build(
-            encoder: Encoder, names: tuple[str, ...], *, templates: list[str], cache_dir: Path | None
-        ) -> TextHead:
-            left = [name for name in names if names is not BACKGROUND_NAMES or name.lower() not in known]
-            return build_text_head(encoder, left, templates=templates, cache_dir=cache_dir)
-
-        return build_background(self.encoder, labels.head, templates=PHOTO, build_head=build)  # type: ignore[arg-type]
-
-
 def part_of(labels: Labels, chosen: NDArray[np.int64]) -> Labels:
     """The same model asked about some of the labels."""
     return replace(labels, head=TextHead(labels.head.features[chosen], cached=True))
@@ -210,59 +186,10 @@ def none_table(rows: Iterable[str]) -> Iterator[str]:
     yield from rows
 
 
-def captioned(data: Path, found: Seen) -> NDArray[np.bool_]:
-    """Which things two or more of a photo's captions name (images, things)."""
-    captions: dict[str, list[str]] = {}
-    with (data / "train" / "flickr8k" / "captions.csv").open(encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            captions.setdefault(row["image"], []).append(row["caption"].lower())
-    patterns = [re.compile(rf"\b({'|'.join(words.split())})\b") for words in THINGS.values()]
-    names = [found.photos.paths[i].name for i in found.places]
-    return np.array([[sum(bool(p.search(c)) for c in captions[name]) >= 2 for p in patterns] for name in names])
-
-
-def fit_each(data: Path, found: Seen, labels: Labels, background: Background) -> tuple[MarginFit, str]:
-    """The fit of each label alone on one half of the photographs, and what it does on the other."""
-    head, there = background.head(labels), captioned(data, found)
-    first = np.arange(len(there)) % 2 == 0
-    logits = [labels.head.logits(one, labels.encoder) for one in found.features]
-    against = [head.logits(one, labels.encoder) for one in found.features]
-    plain = MarginFit(1.0, 0.0)
-    odds = np.array([each_probability(a, b, plain) for a, b in zip(logits, against, strict=True)]).astype(np.float64)
-    margin = np.log(odds) - np.log1p(-odds)
-    design = np.stack([margin[first].ravel(), np.ones(margin[first].size)], axis=1)
-    slope, offset = logistic(design, there[first].ravel())
-    probability = 1 / (1 + np.exp(-(slope * margin + offset)))
-    least = max(np.arange(0.05, 0.9, 0.05), key=lambda limit: f1(probability[first] >= limit, there[first]))
-    fit = MarginFit(round(slope, 4), round(offset, 4), 0.0, round(float(least), 2))
-    rest = probability[~first] >= least
-    found_part = there[~first][rest].mean()
-    said = (
-        f"F1 {f1(rest, there[~first]):.3f}, precision {found_part:.3f}, recall {rest[there[~first]].mean():.3f} on "
-        f"{int((~first).sum())} photographs and {len(THINGS)} labels ({there.sum(axis=1).mean():.1f} there on average)"
-    )
-    return fit, said
-
-
-def f1(said: NDArray[np.bool_], there: NDArray[np.bool_]) -> float:
-    both = int((said & there).sum())
-    return 2 * both / max(1, int(said.sum() + there.sum()))
-
-
 def auroc(positive: Float64, negative: Float64) -> float:
     """The chance that one of the first is above one of the second."""
     above = (positive[:, None] > negative[None]).mean()
     return float(above + 0.5 * (positive[:, None] == negative[None]).mean())
-
-
-def logistic(design: Float64, right: NDArray[np.bool_]) -> list[float]:
-    """The coefficients of a logistic regression, by Newton's steps."""
-    found = np.zeros(design.shape[1])
-    for _ in range(60):
-        expected = 1 / (1 + np.exp(-(design @ found)))
-        curvature = (design * (expected * (1 - expected))[:, None]).T @ design + 1e-6 * np.eye(len(found))
-        found -= np.clip(np.linalg.solve(curvature, design.T @ (expected - right)), -2, 2)
-    return [float(value) for value in found]
 
 
 def main() -> None:
@@ -294,9 +221,9 @@ def main() -> None:
 
     flickr = seen(encoder, open_photos(args.data, FLICKR), views=EACH_VIEWS, **same)
     if flickr is not None:
-        each, said = fit_each(args.data, flickr, labels_of(encoder, tuple(THINGS)), background)
+        each, scores = fit_each(args.data, flickr, labels_of(encoder, tuple(THINGS)), background)
         made["each"] = asdict(each)
-        print(f"\neach: {each}\n{said}")
+        print(f"\neach: {each}\n{scores}")
     if args.pack is not None:
         path = args.pack / "viewvote.json"
         settings = json.loads(path.read_text(encoding="utf-8"))
