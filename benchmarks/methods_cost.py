@@ -146,7 +146,7 @@ def table(found: dict[str, dict[str, float]]) -> Iterator[str]:
     base = found["zero"]
     for name, row in found.items():
         times = f"{row['seconds']:.1f} | {row['seconds'] / base['seconds']:.2g} | {row['cpu']:.1f}"
-        memory = f"{row['above_mb']:.0f} MB | {row['above_mb'] / base['above_mb']:.2g}"
+        memory = f"{row['above_mb']:.0f} MB | {row['above_mb'] / base['above_mb']:.1f}"
         yield f"| {TITLES[name]} | {times} | {memory} |"
 
 

@@ -72,7 +72,7 @@ def test_methods_are_compared_with_zero():
     made = list(methods_cost.table(found))
     assert made[2:] == [
         "| zero-shot | 0.5 | 0.25 | 4.0 | 10 MB | 0.1 |",
-        "| zero | 2.0 | 1 | 4.0 | 100 MB | 1 |",
+        "| zero | 2.0 | 1 | 4.0 | 100 MB | 1.0 |",
         "| tpt, 64 classes at a time | 9.6 | 4.8 | 4.0 | 137 MB | 1.4 |",
     ]
     written = rows_of(of_the_page("benchmarks.methods_cost"))
