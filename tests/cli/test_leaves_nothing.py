@@ -22,6 +22,7 @@ COMMANDS = {
     "context": ["PHOTOS", "--labels", "red,green,blue", "--model", "toy", "--out", "context.json"],
     "datasets": [],
     "doctor": [],
+    "examples": [],
     "encode": ["PHOTOS", "--out", "features", *TOY],
     "eval": ["--dataset", "PHOTOS", *TOY],
     "methods": [],

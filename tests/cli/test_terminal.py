@@ -93,9 +93,9 @@ def test_results_on_the_same_terminal_stand_above_the_bar(many):
     assert code == 0
     assert "/40 images" in plain(shown)
     header, *rows, summary = screen(shown)
-    assert header.split() == ["image", "likely", "votes", "label"]
-    assert [row.split()[1:6] for row in rows] == [
-        ["99%", "2", "of", "2", "red" if i % 2 else "green"] for i in range(40)
+    assert header.split() == ["image", "likely", "views", "votes", "label"]
+    assert [row.split()[1:7] for row in rows] == [
+        ["99%", "8", "2", "of", "2", "red" if i % 2 else "green"] for i in range(40)
     ]
     assert summary == "viewvote: 40 classified, 0 failed."
 

@@ -6,7 +6,8 @@ import pytest
 
 from tests.datasets.miniature import put_images
 from viewvote.datasets import open_dataset
-from viewvote.errors import DatasetError, DatasetNotFoundError
+from viewvote.datasets.readers.tables import read_table
+from viewvote.errors import DatasetError, DatasetNotFoundError, UsageError
 
 
 def test_a_csv_of_path_and_label_is_a_dataset(tmp_path):
@@ -60,4 +61,6 @@ def test_labels_outside_the_classes_are_named(tmp_path):
 
 def test_a_table_that_is_not_there_is_said_so(tmp_path):
     with pytest.raises(DatasetNotFoundError, match=r"cannot read .*t.csv: No such file"):
+        read_table(tmp_path / "t.csv")
+    with pytest.raises(UsageError, match=r"no such file: .*t\.csv"):
         open_dataset(tmp_path / "t.csv")
