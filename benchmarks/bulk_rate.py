@@ -63,6 +63,8 @@ ROWS = (
 def photographs(folder: Path, n: int) -> dict[str, bytes]:
     """So many photographs, spread evenly over the folder."""
     paths = sorted(folder.rglob("*.jpg"))
+    if not paths:
+        raise SystemExit(f"{folder} has no photographs (.jpg).")
     return {f"{i:05}.jpg": paths[i * len(paths) // n].read_bytes() for i in range(n)}
 
 

@@ -13,7 +13,7 @@ from .guard import guarded
 
 @guarded
 def examples(
-    folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Where to.")] = Path("examples"),
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to.")] = Path("examples"),
 ) -> None:
     """Write four photographs and their labels into a folder, and print a command to try on them."""
     from ..files import example_files, shipped
