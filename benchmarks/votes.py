@@ -25,11 +25,11 @@ from viewvote.metrics.paired import mcnemar
 LEVEL = 0.05
 WAYS = {
     "ZERO": METHODS.get("zero")().decide,
+    "anchored": Anchored().decide,
+    "equal say (w = 1)": Anchored(weight=1).decide,
+    "MTA": METHODS.get("mta")().decide,
     "marginal": METHODS.get("marginal")().decide,
     "mean-logits": METHODS.get("mean-logits")().decide,
-    "MTA": METHODS.get("mta")().decide,
-    "equal say (w = 1)": Anchored(weight=1).decide,
-    "anchored": Anchored().decide,
 }
 BLEND = "E-CoTS's blend"
 
