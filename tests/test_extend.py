@@ -29,6 +29,13 @@ def run(language, text, folder, *, seconds=300, **more):
     return done.stdout
 
 
+def answers(text):
+    """The image and the label of each row of a table of answers; shares may differ between processors."""
+    head, *rows = text.splitlines()
+    start = head.index("label")
+    return {(row.split()[0], row[start:].split("  (")[0]) for row in rows}
+
+
 def follow(page, folder):
     """Follows the page; returns how many blocks were run and how many outputs compared."""
     printed, ran, compared = None, 0, 0

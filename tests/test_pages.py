@@ -25,7 +25,7 @@ from tests import page_cluster
 from tests import page_stand_ins as stand_ins
 from tests.conftest import link_tower
 from tests.packaging.test_distributions import build
-from tests.test_extend import BLOCK, run
+from tests.test_extend import BLOCK, answers, run
 from viewvote.cli.commands import app
 
 ROOT = Path(__file__).parents[1]
@@ -173,7 +173,8 @@ def served(words, folder, env):
 
 
 def check(language, text, folder, env, request):
-    """Runs a block, or checks what can be checked of it."""
+    """Runs a block, or checks what can be checked of it; returns what it printed."""
+    printed = ""
     if language == "json":
         json.loads(text)
     elif language == "toml":
@@ -195,9 +196,10 @@ def check(language, text, folder, env, request):
             elif words[:2] == ["viewvote", "serve"]:
                 served(words, folder, env)
             elif not lacking(shlex.join(words)):
-                run("bash", shlex.join(words), folder, seconds=SECONDS, **env)
+                printed += run("bash", shlex.join(words), folder, seconds=SECONDS, **env)
     else:
         assert language in ("text", "ini"), f"nothing checks a block of {language}"
+    return printed
 
 
 @pytest.mark.timeout(4 * SECONDS)
@@ -213,8 +215,12 @@ def test_the_blocks_of_a_page_run(page, surroundings, tmp_path, request):
     env = provided(whole, folder, surroundings)
     if re.search(RAY, whole, flags=re.M) and not lacking("--engine ray"):
         env |= request.getfixturevalue("cluster")
+    printed = ""
     for language, block in blocks:
-        check(language, filled(block, folder), folder, env, request)
+        if language == "text" and block.startswith("image ") and "\nexamples/" in block:
+            tables = [f"image {table}" for table in f"\n{printed}".split("\nimage ")[1:]]
+            assert any(answers(block) <= answers(table) for table in tables), f"{block}is not among\n{printed}"
+        printed += check(language, filled(block, folder), folder, env, request)
     if lacking(whole):
         pytest.skip(f"all of it runs but what needs {', '.join(lacking(whole))}")
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.test_extend import answers
+
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 START = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
@@ -37,6 +39,19 @@ def test_commands_run(command, beside_the_examples):
     done = subprocess.run([sys.executable, "-m", *shlex.split(command)], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert done.stdout
+
+
+@pytest.mark.parametrize(("page", "times"), [(TEXT, 1), (START, 2)], ids=["README", "start"])
+def test_the_answers_that_are_shown_are_those_of_the_command_before(page, times, beside_the_examples):
+    found = re.findall(
+        r"^(viewvote classify [^\n]+)\n```\n(?:(?!```bash).)*?^```text\n(.*?)^```", page, flags=re.M | re.S
+    )
+    assert len(found) == times
+    for command, shown in found:
+        done = subprocess.run(
+            [sys.executable, "-m", *shlex.split(command)], capture_output=True, text=True, timeout=120
+        )
+        assert answers(shown) == answers(done.stdout)
 
 
 def test_there_are_blocks():
