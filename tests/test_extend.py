@@ -33,7 +33,8 @@ def answers(text):
     """The image and the label of each row of a table of answers; shares may differ between processors."""
     head, *rows = text.splitlines()
     start = head.index("label")
-    return {(row.split()[0], row[start:].split("  (")[0]) for row in rows}
+    # What the command says of its work is on standard error.
+    return {(row.split()[0], row[start:].split("  (")[0]) for row in rows if not row.startswith("viewvote: ")}
 
 
 def follow(page, folder):
